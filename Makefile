@@ -1,0 +1,37 @@
+# Two commands do everything: `make demo` runs the main job, `make test` passes the tests. Both set up what they need.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+STAMP := $(VENV)/.ready
+
+.PHONY: help setup demo test lint lock bench e2e clean
+
+help:            ## show this list
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+$(STAMP): requirements-dev.lock
+	@$(PYTHON) -c 'import sys; sys.exit("compozy needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
+	@echo "==> creating $(VENV) and installing the locked dependencies (once, about half a minute)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PY) -m pip --quiet --disable-pip-version-check install --require-hashes -r requirements-dev.lock
+	@$(PY) -m pip --quiet --disable-pip-version-check install --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+setup: $(STAMP)  ## create .venv with the locked dependencies
+
+lint: $(STAMP)   ## style, types and layers
+	@$(VENV)/bin/ruff check -q src tests bench scripts
+	@$(VENV)/bin/ruff format -q --check src tests bench scripts
+	@$(VENV)/bin/mypy --no-error-summary
+	@$(VENV)/bin/lint-imports --no-cache > .lint-imports.log || { cat .lint-imports.log; exit 1; }
+
+test: $(STAMP)   ## run the tests
+	@echo "==> running the tests with $$($(PY) --version)"
+	@$(PY) -m pytest
+
+clean:           ## remove what the other targets made
+	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+lock:            ## rewrite the lock files (needs uv)
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --allow-unsafe requirements-dev.in -o requirements-dev.lock

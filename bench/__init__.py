@@ -1,0 +1,1 @@
+"""Benchmarks: figures beside targets, never tests."""

@@ -1,0 +1,1 @@
+"""One agent subprocess over the Agent Client Protocol: process supervision, JSON-RPC peer, client."""

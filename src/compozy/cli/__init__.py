@@ -1,0 +1,1 @@
+"""The `compozy` command: commands, output formats, exit codes."""

@@ -1,0 +1,1 @@
+"""One module per command group, loaded only when it is used."""

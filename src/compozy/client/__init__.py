@@ -1,0 +1,1 @@
+"""The daemon's client: transports, typed calls, and a reader for event streams."""

@@ -1,0 +1,1 @@
+"""The home folder, config.toml, providers, environments and redaction: read, merge, explain."""

@@ -1,0 +1,36 @@
+"""Routes as data: what a route is, and the one way handlers read requests and answer.
+
+A handler is ``async def handler(app, request) -> starlette Response``; it decodes, calls one runtime function,
+encodes. Each module of `daemon/routes/` exports ``ROUTES: tuple[Route, ...]``; `daemon/application.py` joins them.
+Errors are raised as `CompozyError` and become the envelope of contract §3.1 in one place (`daemon/errors.py`).
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compozy.runtime.services import Services
+
+Handler = Callable[[Services, Request], Awaitable[Response]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Route:
+    """One operation of the API.
+
+    `kind` decides the guards: a `read` ignores unknown query parameters, a `write` refuses unknown or repeated
+    ones (D23), `admit` is a write that is refused with 503 while draining, `privileged` needs a loopback peer.
+    `query` names the parameters the route understands. `transport` limits a route to one listener.
+    """
+
+    method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+    path: str
+    handler: Handler
+    name: str
+    summary: str
+    kind: Literal["read", "write", "admit", "privileged"] = "read"
+    query: tuple[str, ...] = ()
+    transport: Literal["any", "tcp", "unix"] = "any"

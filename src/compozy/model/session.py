@@ -1,0 +1,227 @@
+"""The session payload and its parts, exactly as clients read them (shapes: Session, Runtime, Lineage, …).
+
+Fields without default are always present on the wire. Times are RFC 3339 UTC text.
+"""
+
+from typing import Literal
+
+from compozy.model.record import Record
+
+SessionState = Literal["starting", "active", "stopping", "stopped"]
+SessionType = Literal["user", "dream", "system", "coordinator", "spawned"]
+RuntimeStatus = Literal["unbound", "binding", "ready", "reconfiguring", "recovering", "failed"]
+Speed = Literal["normal", "fast"]
+StopReason = Literal[
+    "completed",
+    "user_canceled",
+    "max_iterations",
+    "loop_detected",
+    "timeout",
+    "budget_exceeded",
+    "error",
+    "agent_crashed",
+    "hook_stopped",
+    "shutdown",
+]
+FailureKind = Literal[
+    "startup_failure",
+    "handshake_failure",
+    "load_session_failure",
+    "protocol_failure",
+    "prompt_failure",
+    "cancellation",
+    "permission_failure",
+    "provider_auth_failure",
+    "process_exit",
+    "transport_failure",
+    "timeout",
+    "unknown_failure",
+]
+Badge = Literal[
+    "running",
+    "idle",
+    "unhealthy",
+    "hung",
+    "waiting-for-auth",
+    "waiting-for-input",
+    "done",
+    "stopped",
+    "failed",
+    "unknown",
+]
+
+
+class Failure(Record, frozen=True, kw_only=True):
+    """Why a session or turn failed; `summary` is redacted and at most 2,048 bytes."""
+
+    kind: FailureKind
+    summary: str = ""
+    crash_bundle_path: str = ""
+
+
+class RuntimeSelection(Record, frozen=True, kw_only=True):
+    """What a client chose (RuntimeSel)."""
+
+    provider: str
+    model: str = ""
+    reasoning_effort: str = ""
+    speed: Speed | None = None
+
+
+class EffectiveRuntime(Record, frozen=True, kw_only=True):
+    """What is in force for the session."""
+
+    provider: str
+    model: str = ""
+    reasoning_effort: str = ""
+    speed: Speed | None = None
+
+
+class ConfigOptionValue(Record, frozen=True, kw_only=True):
+    """One value an agent offers for a config option."""
+
+    value: str
+    label: str = ""
+    description: str = ""
+
+
+class ConfigOption(Record, frozen=True, kw_only=True):
+    """One config option the agent advertises; `kind` is ``select`` or ``boolean``."""
+
+    id: str
+    kind: str
+    label: str = ""
+    description: str = ""
+    current: str = ""
+    values: tuple[ConfigOptionValue, ...] = ()
+
+
+class AcpCapabilities(Record, frozen=True, kw_only=True):
+    """What the agent program said it can do (AcpCaps)."""
+
+    prompt_audio: bool
+    prompt_embedded_context: bool
+    prompt_image: bool
+    supports_load_session: bool
+    supported_modes: tuple[str, ...] = ()
+    config_options: tuple[ConfigOption, ...] = ()
+
+
+class Runtime(Record, frozen=True, kw_only=True):
+    """The binding of a session to an agent process."""
+
+    status: RuntimeStatus
+    selection_revision: int
+    transition: str = ""
+    selected: RuntimeSelection | None = None
+    effective: EffectiveRuntime | None = None
+    acp_session_id: str = ""
+    acp_caps: AcpCapabilities | None = None
+    failure: str = ""
+    generation: int = 0
+
+
+class PermissionPolicy(Record, frozen=True, kw_only=True):
+    """What a session and its children may touch."""
+
+    mcp_servers: tuple[str, ...]
+    network_channels: tuple[str, ...]
+    sandbox_profiles: tuple[str, ...]
+    skills: tuple[str, ...]
+    tools: tuple[str, ...]
+    workspace_paths: tuple[str, ...]
+
+
+class SpawnBudget(Record, frozen=True, kw_only=True):
+    """How many children may follow; `ttl_seconds` in seconds, 0 for none."""
+
+    max_children: int
+    max_depth: int
+    ttl_seconds: int
+    max_active_per_workspace: int = 0
+
+
+class Lineage(Record, frozen=True, kw_only=True):
+    """Parent and root of a session."""
+
+    auto_stop_on_parent: bool
+    notify_creator: bool
+    permission_policy: PermissionPolicy
+    spawn_budget: SpawnBudget
+    spawn_depth: int
+    parent_session_id: str = ""
+    root_session_id: str = ""
+    spawn_role: str = ""
+    ttl_expires_at: str | None = None
+
+
+class Interaction(Record, frozen=True, kw_only=True):
+    """A question to a person: a permission or a clarification."""
+
+    interaction_id: str
+    kind: Literal["permission", "clarify"]
+    provider_request_id: str
+    status: Literal["pending", "orphaned", "resolved", "timed_out", "canceled"]
+    created_at: str
+    title: str = ""
+    turn_id: str = ""
+    decisions: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    resolution: str = ""
+    resolved_at: str | None = None
+    resolved_by: str = ""
+    expires_at: str = ""
+    """Additive: when the stated default answer is given for the person."""
+
+
+class CommandInput(Record, frozen=True, kw_only=True):
+    """The hint an agent gives for a slash command's argument."""
+
+    hint: str
+
+
+class AvailableCommand(Record, frozen=True, kw_only=True):
+    """One slash command the agent advertises."""
+
+    name: str
+    description: str
+    input: CommandInput | None = None
+
+
+class NetworkParticipation(Record, frozen=True, kw_only=True):
+    """Whether a session joins a network; always local in this product (required fields: always on the wire)."""
+
+    version: str
+    mode: str
+    source: str
+
+
+LOCAL_PARTICIPATION = NetworkParticipation(version="network-participation/v1", mode="local", source="built_in_local")
+
+
+class Session(Record, frozen=True, kw_only=True):
+    """The session payload (shapes: Session), plus additive `definition_digest` and `capabilities_digest`."""
+
+    id: str
+    agent_name: str
+    state: SessionState
+    badge: Badge
+    runtime: Runtime
+    attachable: bool
+    pending_interactions: tuple[Interaction, ...]
+    available_commands: tuple[AvailableCommand, ...]
+    archived_at: str | None
+    created_at: str
+    updated_at: str
+    name: str = ""
+    type: SessionType | None = None
+    workspace_id: str = ""
+    workspace_path: str = ""
+    lineage: Lineage | None = None
+    stop_reason: StopReason | None = None
+    stop_detail: str = ""
+    failure: Failure | None = None
+    resolved_network_participation: NetworkParticipation | None = None
+    transcript_epoch: int = 0
+    definition_digest: str = ""
+    capabilities_digest: str = ""

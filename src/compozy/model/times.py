@@ -1,0 +1,28 @@
+"""Times on the wire: RFC 3339 in UTC with a `Z` (contract §3).
+
+One place formats and reads them, so that text order equals time order everywhere (fixed six digits).
+"""
+
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """Return the current time as fixed-width RFC 3339 text, for example ``2026-01-02T03:04:05.678901Z``."""
+    return format_time(datetime.now(UTC))
+
+
+def format_time(moment: datetime) -> str:
+    """Render an aware datetime as fixed-width RFC 3339 UTC text."""
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+
+
+def parse_time(text: str) -> datetime:
+    """Read RFC 3339 text, with or without a fraction of up to nine digits.
+
+    Raises:
+        ValueError: the text is not RFC 3339 or has no offset.
+    """
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError(f"time {text!r} has no offset; write it as 2026-01-02T03:04:05Z")
+    return moment.astimezone(UTC)

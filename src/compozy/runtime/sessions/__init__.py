@@ -1,0 +1,5 @@
+"""Durable sessions: create, bind on first prompt, prompt, permissions, cancel, stop, recover (contract §5)."""
+
+from compozy.runtime.sessions.service import Sessions
+
+__all__ = ["Sessions"]

@@ -1,0 +1,158 @@
+"""The Store: what is durable, and what its callers may rely on. Implemented by SQLite and by an in-memory twin.
+
+Guarantees, tested by one suite over every implementation:
+
+* when a write returns, it survives SIGKILL of the process;
+* events of a session get consecutive sequences from 1 in append order; nothing else changes a sequence;
+* a batch is all or nothing, and the session row given with it changes in the same transaction;
+* reads see every write that has returned.
+
+Layout is private (decisions D22). Methods are coroutines; blocking work happens in the store's own threads.
+Raises `StoreUnavailable` when the file cannot be read or written, `ForeignStore` for a file of another program.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from compozy.model.errors import Unavailable
+from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.record import Record
+from compozy.model.session import Session
+from compozy.model.workspace import Workspace
+
+
+class StoreUnavailable(Unavailable):
+    """The store's file cannot be read or written now."""
+
+    default_code = "store_unavailable"
+
+
+class ForeignStore(StoreUnavailable):
+    """A `compozy.db` that another program made; it was not touched."""
+
+    default_code = "store_foreign"
+
+
+class SessionRecord(Record, frozen=True, kw_only=True):
+    """A session as stored: the payload, plus what never leaves the daemon.
+
+    `startup_prompt` is frozen at creation (contract §5.7); `permission_mode` is the mode in force;
+    `provider_session_ids` keeps every ACP session id this session ever had, oldest first.
+    """
+
+    session: Session
+    startup_prompt: str
+    permission_mode: str
+    cwd: str
+    additional_dirs: tuple[str, ...] = ()
+    provider_session_ids: tuple[str, ...] = ()
+    turn_id: str = ""
+    """The turn in flight, "" when idle: what a restart finds here was interrupted."""
+    last_activity_at: str = ""
+
+
+class SessionQuery(Record, frozen=True, kw_only=True):
+    """Filters of the session list (contract §3.5); empty means any. `archive` is exclude, only or include."""
+
+    workspace_id: str = ""
+    state: str = ""
+    type: str = ""
+    agent: str = ""
+    parent: str = ""
+    root: str = ""
+    q: str = ""
+    archive: str = "exclude"
+    sort: str = "recent"
+    limit: int = 50
+    after: tuple[str, ...] = ()
+    """Sort key of the last row of the previous page, empty for the first page."""
+
+
+class SessionRows(Record, frozen=True, kw_only=True):
+    """A page of stored sessions and the total that matches the filter; `next_after` is empty on the last page."""
+
+    rows: tuple[SessionRecord, ...]
+    total: int
+    next_after: tuple[str, ...] = ()
+
+
+class EventQuery(Record, frozen=True, kw_only=True):
+    """Which events to read. Result is ascending; without `after_sequence` it is the newest `limit` of the match."""
+
+    after_sequence: int | None = None
+    before_sequence: int | None = None
+    since: str = ""
+    type: str = ""
+    turn_id: str = ""
+    agent_name: str = ""
+    archive: str = "active"
+    limit: int = 200
+
+
+class ProcessRecord(Record, frozen=True, kw_only=True):
+    """A process we started, remembered until it is certainly gone (pid, start time, group, marker)."""
+
+    session_id: str
+    pid: int
+    start_time: str
+    group: int
+    marker: str
+    started_at: str
+
+
+class PromptRecord(Record, frozen=True, kw_only=True):
+    """The identity of an accepted prompt, for replay and conflicts (contract §3.5 Prompt)."""
+
+    session_id: str
+    idempotency_key: str
+    message_id: str
+    payload_digest: str
+    turn_id: str
+    created_at: str
+
+
+class Store(Protocol):
+    """The seam. `now` texts come from the caller (`model/times.py`)."""
+
+    async def open(self) -> None: ...
+    async def close(self) -> None: ...
+
+    async def put_workspace(self, workspace: Workspace) -> None: ...
+    async def list_workspaces(self) -> tuple[Workspace, ...]: ...
+    async def delete_workspace(self, workspace_id: str) -> bool: ...
+
+    async def put_session(self, record: SessionRecord) -> None:
+        """Insert or replace one session row."""
+        ...
+
+    async def get_session(self, session_id: str) -> SessionRecord | None: ...
+    async def list_sessions(self, query: SessionQuery) -> SessionRows: ...
+    async def count_sessions(self) -> dict[str, int]:
+        """Return the number of sessions by state."""
+        ...
+
+    async def delete_session(self, session_id: str) -> bool:
+        """Remove the session with its events, prompts and processes."""
+        ...
+
+    async def append_events(
+        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+    ) -> tuple[StoredEvent, ...]:
+        """Store the events in order, each as its own row, and the session row with them. Durable on return."""
+        ...
+
+    async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]: ...
+    async def last_sequence(self, session_id: str) -> int:
+        """Return the highest sequence, 0 when there is no event."""
+        ...
+
+    async def put_prompt(self, prompt: PromptRecord) -> None: ...
+    async def find_prompt(
+        self, session_id: str, *, idempotency_key: str = "", message_id: str = ""
+    ) -> PromptRecord | None:
+        """Return the prompt with that key or that message id."""
+        ...
+
+    async def put_process(self, process: ProcessRecord) -> None: ...
+    async def delete_process(self, pid: int, start_time: str) -> None: ...
+    async def list_processes(self) -> tuple[ProcessRecord, ...]: ...
