@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint lock bench e2e clean
+.PHONY: help setup demo test lint lock bench e2e pythons clean
 
 help:            ## show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -35,3 +35,6 @@ clean:           ## remove what the other targets made
 lock:            ## rewrite the lock files (needs uv)
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.lock
 	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --allow-unsafe requirements-dev.in -o requirements-dev.lock
+
+pythons: $(STAMP) ## run the fast tests on the other supported Pythons this machine has
+	@scripts/other_pythons.sh
