@@ -1,0 +1,43 @@
+"""One problem of a manifest, and the closed list of problem codes with a sentence each (OCM §1; decisions O1, O3)."""
+
+from compozy.model.diagnostic import Position, Severity
+from compozy.model.record import Record
+
+# Every code this package reports. Stable: scripts and suppressions refer to them.
+CODES: dict[str, str] = {
+    "not-a-mapping": "a manifest is a mapping of fields",
+    "missing-field": "a required field is absent",
+    "unknown-field": "the field is not part of OCM v1",
+    "null-field": "a field is present but null; leave it out instead",
+    "wrong-type": "the value has another type than the field takes",
+    "not-finite": "NaN, infinities and numbers too large for a double carry no meaning here",
+    "out-of-range": "the number lies outside the field's range",
+    "not-allowed": "the value is not one of the allowed words",
+    "empty": "the text must not be empty",
+    "id-grammar": "ids use a-z, 0-9 and - _ . / : and start with a letter or digit",
+    "id-path": "an id has an empty, '.' or '..' path segment or ends in '/'",
+    "version": 'ocm must be the text "1"',
+    "newer-version": "the manifest is written for a newer major version of OCM",
+    "url": "an endpoint url starts with http:// or https://",
+    "url-required": "this protocol needs a url",
+    "unknown-endpoint-key": "the endpoint has a key that OCM v1 does not name",
+    "url-credentials": "the url carries a user name or password",
+    "url-plain-http": "plain http to a host that is not this machine",
+    "duplicate-key": "a key is written twice",
+    "duplicate-id": "two manifests of one load have the same id",
+    "syntax": "the text cannot be read",
+    "too-large": "the document exceeds a limit",
+    "yaml-1.1": "YAML 1.1 tools read this unquoted value differently",
+}
+
+
+class Problem(Record, frozen=True, kw_only=True):
+    """What is wrong, where (`field` is a path such as ``endpoints[2].url``, "" for the root), and what is near."""
+
+    code: str
+    field: str
+    message: str
+    severity: Severity = Severity.ERROR
+    suggestion: str = ""
+    path: str = ""
+    position: Position | None = None
