@@ -2,6 +2,10 @@
 
 import sys
 
+_WINDOWS = """compozy: Windows is not supported: agents are supervised with POSIX process groups and Unix sockets.
+Install the Windows Subsystem for Linux (in PowerShell: wsl --install) and run compozy inside it.
+"""
+
 
 def main() -> int:
     """Run the command line and return its exit code."""
@@ -10,7 +14,15 @@ def main() -> int:
 
         sys.stdout.write(f"compozy {__version__}\n")
         return 0
-    raise SystemExit("compozy: the command line is not built yet")
+    if sys.platform == "win32":
+        sys.stderr.write(_WINDOWS)
+        return 1
+    try:
+        from compozy.cli.app import main as run  # noqa: PLC0415 - start-up cost
+
+        return run()
+    except KeyboardInterrupt:
+        return 130
 
 
 if __name__ == "__main__":

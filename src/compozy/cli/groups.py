@@ -1,0 +1,139 @@
+"""The click classes of the command line: groups that load a command only when it is called, commands that take
+`-o` anywhere, and typing mistakes answered with the nearest name.
+
+Implements contract §4 (root flags). It knows nothing of what the commands do.
+"""
+
+import importlib
+from collections.abc import Callable, Sequence
+from difflib import get_close_matches
+from typing import TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from compozy.cli.command_table import CommandEntry, GroupEntry, entries_below
+from compozy.cli.invocation import FORMATS, Invocation
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def _set_format(ctx: click.Context, param: click.Parameter, value: object) -> None:
+    if value:
+        ctx.ensure_object(Invocation).use_format("json" if value is True else str(value))
+
+
+def _output_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["-o", "--output"],
+            type=click.Choice(FORMATS),
+            expose_value=False,
+            callback=_set_format,
+            help="How to print the answer (default: human). May stand before or after the command.",
+        ),
+        click.Option(["--json"], is_flag=True, expose_value=False, callback=_set_format, help="The same as -o json."),
+    ]
+
+
+OUTPUT_OPTIONS = _output_options()
+
+
+class UnknownCommand(click.UsageError):
+    """A command that does not exist; `remedy` is a line that works."""
+
+    def __init__(self, message: str, ctx: click.Context, nearest: str) -> None:
+        super().__init__(message, ctx=ctx)
+        self.remedy = f"{nearest} --help"
+
+
+class Command(click.Command):
+    """A command that understands the output options and keeps the line breaks of its examples."""
+
+    examples: tuple[str, ...] = ()
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]
+
+    def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        super().format_epilog(ctx, formatter)
+        if self.examples:
+            with formatter.section("Examples"):
+                for example in self.examples:
+                    formatter.write(f"  {example}\n")
+
+
+class LazyGroup(click.Group):
+    """A group whose members come from the command table and are imported when they are called."""
+
+    def __init__(self, path: str, *, help: str) -> None:
+        super().__init__(path.rpartition(" ")[2] or "compozy", help=help, no_args_is_help=True)
+        self.path = path
+        self.entries = {entry.path.rpartition(" ")[2]: entry for entry in entries_below(path)}
+
+    def get_params(self, ctx: click.Context) -> list[click.Parameter]:
+        return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.entries)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        entry = self.entries.get(cmd_name)
+        if entry is None:
+            return None
+        if isinstance(entry, GroupEntry):
+            return LazyGroup(entry.path, help=entry.help)
+        return load(entry)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        command = self.get_command(ctx, args[0])
+        if command is None:
+            raise self._unknown(args[0], ctx)
+        return args[0], command, args[1:]
+
+    def _unknown(self, name: str, ctx: click.Context) -> "UnknownCommand":
+        close = get_close_matches(name, self.entries, n=1)
+        where = f"compozy {self.path}".strip()
+        if close:
+            nearest = f"{where} {close[0]}"
+            return UnknownCommand(
+                f"there is no command {name!r} below '{where}'; did you mean '{nearest}'?", ctx, nearest
+            )
+        return UnknownCommand(f"there is no command {name!r} below '{where}'; choose one that exists", ctx, where)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        found = [
+            CompletionItem(name, help=entry.help)
+            for name, entry in self.entries.items()
+            if name.startswith(incomplete)
+        ]
+        return [*found, *click.Command.shell_complete(self, ctx, incomplete)]
+
+
+def load(entry: CommandEntry) -> click.Command:
+    """Import the module an entry names and return its command."""
+    module, _, attribute = entry.target.partition(":")
+    found = getattr(importlib.import_module(module), attribute)
+    if not isinstance(found, click.Command):
+        raise TypeError(f"{entry.target} is no click command; make it with compozy.cli.groups.command")
+    return found
+
+
+def command(name: str, *, examples: Sequence[str] = ()) -> Callable[[F], Command]:
+    """Make a `Command` of a function; its docstring is the help, `examples` are whole command lines."""
+
+    def decorate(function: F) -> Command:
+        made = click.command(name, cls=Command)(function)
+        made.examples = tuple(examples)
+        return made
+
+    return decorate
+
+
+pass_invocation = click.make_pass_decorator(Invocation, ensure=True)

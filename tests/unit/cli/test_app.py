@@ -1,0 +1,99 @@
+"""How a call of the command line begins and ends."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from compozy.cli.app import EXIT_BROKEN_PIPE, main, requested_format
+from compozy.cli.command_table import COMMANDS, GROUPS, CommandEntry
+from compozy.cli.groups import load
+
+
+def test_help_names_every_top_level_command_without_importing_one() -> None:
+    script = (
+        "import sys; from compozy.cli.app import main; main(['--help']); "
+        "bad=[m for m in sys.modules if m.startswith('compozy.cli.commands.') or m in "
+        "('rich','starlette','uvicorn','asyncio','msgspec','h11')]; sys.exit(f'imported {bad}' if bad else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    for entry in (*COMMANDS, *GROUPS):
+        if " " not in entry.path:
+            assert entry.path in done.stdout and entry.help in done.stdout
+
+
+@pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.path)
+def test_every_command_of_the_table_loads_has_help_and_examples(entry: CommandEntry) -> None:
+    command = load(entry)
+    assert command.help, "its docstring is the help text"
+    assert command.name == entry.path.rpartition(" ")[2]
+    assert all(example.startswith("compozy ") for example in getattr(command, "examples", ()))
+    assert getattr(command, "examples", ()), "show one line a person can copy"
+
+
+def test_a_mistyped_command_names_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completoin"]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "did you mean 'compozy completion'?" in shown.err
+    assert shown.err.endswith("try: compozy completion --help\n")
+
+
+def test_a_mistyped_option_names_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", "bash", "--outptu", "json"]) == 2
+    assert "--output" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("line", [["-o", "json", "nothing"], ["--json", "nothing"], ["nothing", "-ojson"]])
+def test_a_usage_error_is_json_when_json_was_asked_for(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(line) == 2
+    payload = json.loads(capsys.readouterr().err)
+    assert payload["code"] == "usage" and "nothing" in payload["error"]
+    assert payload["diagnostic"]["suggested_command"] == "compozy --help"
+
+
+def test_output_flags_may_stand_before_or_after_the_command_and_the_last_one_wins() -> None:
+    assert requested_format(["-o", "toon", "agent", "list", "--json"]) == "json"
+    assert requested_format(["agent", "list", "--output=jsonl"]) == "jsonl"
+    assert requested_format(["run", "--", "--json"]) == "human"
+
+
+def test_a_bare_call_prints_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([]) == 0
+    assert capsys.readouterr().out.startswith("Usage: compozy")
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_for_each_shell(shell: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["completion", shell]) == 0
+    assert "_COMPOZY_COMPLETE" in capsys.readouterr().out
+
+
+def test_the_shell_is_offered_commands_without_loading_them() -> None:
+    env = {**os.environ, "_COMPOZY_COMPLETE": "bash_complete", "COMP_WORDS": "compozy comp", "COMP_CWORD": "1"}
+    done = subprocess.run(
+        [sys.executable, "-m", "compozy"], env=env, capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "plain,completion\n"
+
+
+def test_a_reader_that_goes_away_ends_the_call_quietly() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "compozy", "--help"], stdout=writer, stderr=subprocess.PIPE, timeout=60
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (EXIT_BROKEN_PIPE, b"")
+
+
+def test_windows_is_refused_with_a_hint_at_wsl() -> None:
+    script = (
+        "import sys; sys.platform='win32'; sys.argv[1:]=['status']; import compozy.__main__ as m; sys.exit(m.main())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 1
+    assert "wsl --install" in done.stderr
