@@ -1,0 +1,173 @@
+"""The Store in memory: for tests of everything above, and the second witness of the Store's contract.
+
+Keeps nothing when the process ends; otherwise it behaves like the SQLite store, which one suite checks.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from compozy.model.errors import NotFound
+from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.workspace import Workspace
+from compozy.store.codec import store_event
+from compozy.store.columns import SessionColumns, check_query, derive_columns, page_start, sort_key
+from compozy.store.interface import (
+    EventQuery,
+    ProcessRecord,
+    PromptRecord,
+    SessionQuery,
+    SessionRecord,
+    SessionRows,
+)
+
+
+class MemoryStore:
+    """A Store whose facts live in dictionaries. Single event loop; no locks are needed, since nothing awaits."""
+
+    def __init__(self) -> None:
+        self._workspaces: dict[str, Workspace] = {}
+        self._sessions: dict[str, tuple[SessionRecord, SessionColumns]] = {}
+        self._events: dict[str, list[StoredEvent]] = {}
+        self._prompts: dict[str, list[PromptRecord]] = {}
+        self._processes: dict[tuple[int, str], ProcessRecord] = {}
+
+    async def open(self) -> None:
+        """Do nothing: there is no file."""
+
+    async def close(self) -> None:
+        """Do nothing: there is no file."""
+
+    async def put_workspace(self, workspace: Workspace) -> None:
+        self._workspaces[workspace.id] = workspace
+
+    async def list_workspaces(self) -> tuple[Workspace, ...]:
+        return tuple(sorted(self._workspaces.values(), key=lambda w: (w.created_at, w.id)))
+
+    async def delete_workspace(self, workspace_id: str) -> bool:
+        return self._workspaces.pop(workspace_id, None) is not None
+
+    async def put_session(self, record: SessionRecord) -> None:
+        columns = derive_columns(record)
+        known = self._sessions.get(record.session.id)
+        if known is not None and known[1].attention == columns.attention:
+            columns = columns._replace(attention_at=known[1].attention_at)
+        self._sessions[record.session.id] = (record, columns)
+
+    async def get_session(self, session_id: str) -> SessionRecord | None:
+        known = self._sessions.get(session_id)
+        return known[0] if known else None
+
+    async def list_sessions(self, query: SessionQuery) -> SessionRows:
+        order = check_query(query)
+        found = [
+            (sort_key(columns, order), record)
+            for record, columns in self._sessions.values()
+            if _is_match(columns, query)
+        ]
+        found.sort(key=lambda pair: pair[0], reverse=True)
+        total = len(found)
+        if query.after:
+            start = page_start(query, order)
+            found = [pair for pair in found if pair[0] < start]
+        page = found[: query.limit]
+        more = len(found) > len(page)
+        return SessionRows(
+            rows=tuple(record for _, record in page),
+            total=total,
+            next_after=tuple(str(value) for value in page[-1][0]) if more and page else (),
+        )
+
+    async def count_sessions(self) -> dict[str, int]:
+        return dict(Counter(columns.state for _, columns in self._sessions.values()))
+
+    async def delete_session(self, session_id: str) -> bool:
+        if self._sessions.pop(session_id, None) is None:
+            return False
+        self._events.pop(session_id, None)
+        self._prompts.pop(session_id, None)
+        self._processes = {key: p for key, p in self._processes.items() if p.session_id != session_id}
+        return True
+
+    async def append_events(
+        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+    ) -> tuple[StoredEvent, ...]:
+        if record is not None:
+            await self.put_session(record)
+        self._require(session_id)
+        events = self._events.setdefault(session_id, [])
+        stored = tuple(store_event(draft, session_id, len(events) + n) for n, draft in enumerate(drafts, start=1))
+        events.extend(stored)
+        return stored
+
+    async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]:
+        found = [event for event in self._events.get(session_id, ()) if _is_wanted(event, query)]
+        limit = max(0, query.limit)
+        if query.after_sequence is not None:
+            return tuple(found[:limit])
+        return tuple(found[len(found) - min(limit, len(found)) :])
+
+    async def last_sequence(self, session_id: str) -> int:
+        return len(self._events.get(session_id, ()))
+
+    async def put_prompt(self, prompt: PromptRecord) -> None:
+        self._require(prompt.session_id)
+        kept = [p for p in self._prompts.get(prompt.session_id, ()) if not _is_same_prompt(p, prompt)]
+        self._prompts[prompt.session_id] = [*kept, prompt]
+
+    async def find_prompt(
+        self, session_id: str, *, idempotency_key: str = "", message_id: str = ""
+    ) -> PromptRecord | None:
+        prompts = self._prompts.get(session_id, ())
+        by_key = (p for p in prompts if idempotency_key and p.idempotency_key == idempotency_key)
+        by_message = (p for p in prompts if message_id and p.message_id == message_id)
+        return next(by_key, None) or next(by_message, None)
+
+    async def put_process(self, process: ProcessRecord) -> None:
+        self._processes[process.pid, process.start_time] = process
+
+    async def delete_process(self, pid: int, start_time: str) -> None:
+        self._processes.pop((pid, start_time), None)
+
+    async def list_processes(self) -> tuple[ProcessRecord, ...]:
+        return tuple(sorted(self._processes.values(), key=lambda p: (p.started_at, p.pid)))
+
+    def _require(self, session_id: str) -> None:
+        if session_id not in self._sessions:
+            raise NotFound(f"session {session_id!r} does not exist; list sessions to see which do")
+
+
+def _is_match(row: SessionColumns, query: SessionQuery) -> bool:
+    wanted = (
+        (query.workspace_id, row.workspace_id),
+        (query.state, row.state),
+        (query.type, row.type),
+        (query.agent, row.agent_name),
+        (query.parent, row.parent_id),
+        (query.root, row.root_id),
+    )
+    if not row.shown or any(want and want != have for want, have in wanted):
+        return False
+    if query.archive != "include" and bool(row.archived) != (query.archive == "only"):
+        return False
+    return query.q.casefold() in row.search
+
+
+def _is_wanted(event: StoredEvent, query: EventQuery) -> bool:
+    wanted = (
+        (query.type, event.type),
+        (query.turn_id, event.turn_id),
+        (query.agent_name, event.agent_name),
+    )
+    return (
+        (query.after_sequence is None or event.sequence > query.after_sequence)
+        and (query.before_sequence is None or event.sequence < query.before_sequence)
+        and event.timestamp >= query.since
+        and not any(want and want != have for want, have in wanted)
+        and (query.archive == "all" or event.archived == (query.archive == "archived"))
+    )
+
+
+def _is_same_prompt(one: PromptRecord, other: PromptRecord) -> bool:
+    return (bool(one.idempotency_key) and one.idempotency_key == other.idempotency_key) or (
+        bool(one.message_id) and one.message_id == other.message_id
+    )
