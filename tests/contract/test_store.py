@@ -9,7 +9,7 @@ import pytest
 
 from compozy.model.errors import InvalidRequest, NotFound
 from compozy.model.session import Failure
-from compozy.store.interface import EventQuery, ProcessRecord, PromptRecord, SessionQuery, Store
+from compozy.store.interface import AgentMetrics, EventQuery, ProcessRecord, PromptRecord, SessionQuery, Store
 from compozy.store.memory import MemoryStore
 from compozy.store.sqlite import SqliteStore
 from tests.kit.store_records import make_drafts, make_session, make_workspace, moment
@@ -264,6 +264,31 @@ async def test_sessions_are_counted_by_state_archived_ones_too(store: Store) -> 
     await store.put_session(make_session("sess-a", state="stopping"))
     await store.delete_session("sess-b")
     assert await store.count_sessions() == {"stopping": 1, "stopped": 1}
+
+
+async def test_an_agents_metrics_follow_every_change_of_its_sessions(store: Store) -> None:
+    failure = Failure(kind="process_exit")
+    stopped = {"state": "stopped", "badge": "stopped"}
+    await store.put_session(make_session("sess-a", at=10))
+    await store.put_session(make_session("sess-b", at=20, updated=50, **stopped, failure=failure))
+    await store.put_session(make_session("sess-c", at=30, updated=40, **stopped, archived_at=moment(60)))
+    await store.put_session(make_session("sess-d", at=0, updated=99, type="dream"))
+    await store.put_session(make_session("sess-e", at=0, updated=99, workspace_id="ws_2"))
+    workspace = "ws_0000000000000001"
+    metrics = await store.agent_metrics(workspace, ["general", "nobody"], now=moment(100))
+    assert metrics == {
+        "general": AgentMetrics(
+            total=3, active=1, failed=1, runtime_seconds=90 + 30 + 10, last_activity_at=moment(50)
+        ),
+        "nobody": AgentMetrics(total=0, active=0, failed=0, runtime_seconds=0),
+    }
+    await store.put_session(make_session("sess-a", at=10, updated=70, **stopped, stop_reason="agent_crashed"))
+    await store.put_session(make_session("sess-b", at=20, updated=80))
+    await store.delete_session("sess-c")
+    metrics = await store.agent_metrics(workspace, ["general"], now=moment(120))
+    assert metrics["general"] == AgentMetrics(
+        total=2, active=1, failed=1, runtime_seconds=60 + 100, last_activity_at=moment(80)
+    )
 
 
 async def test_a_deleted_session_leaves_nothing_and_a_new_one_of_that_id_starts_afresh(store: Store) -> None:

@@ -55,7 +55,7 @@ def derive_columns(record: SessionRecord) -> SessionColumns:
     session = record.session
     lineage = session.lineage
     stopped = session.state == "stopped"
-    created_us = _microseconds(session.created_at)
+    created_us = microseconds(session.created_at)
     selected = session.runtime.effective or session.runtime.selected
     search = "\n".join((session.id, session.name, session.agent_name, selected.provider if selected else ""))
     return SessionColumns(
@@ -75,7 +75,7 @@ def derive_columns(record: SessionRecord) -> SessionColumns:
         attention=_ATTENTION.get(session.badge, NO_ATTENTION),
         attention_at=session.updated_at,
         created_us=created_us,
-        lived_us=max(0, _microseconds(session.updated_at) - created_us) if stopped else 0,
+        lived_us=max(0, microseconds(session.updated_at) - created_us) if stopped else 0,
         search=search.casefold(),
     )
 
@@ -115,7 +115,8 @@ def sort_key(row: SessionColumns, columns: tuple[str, ...]) -> tuple[str | int, 
     return tuple(getattr(row, name) for name in columns)
 
 
-def _microseconds(text: str) -> int:
+def microseconds(text: str) -> int:
+    """Return a time's microseconds since 1970, 0 for no time."""
     if not text:
         return 0
     return int(parse_time(text).timestamp() * 1_000_000)

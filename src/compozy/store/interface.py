@@ -76,8 +76,24 @@ class SessionRows(Record, frozen=True, kw_only=True):
     next_after: tuple[str, ...] = ()
 
 
+class AgentMetrics(Record, frozen=True, kw_only=True):
+    """An agent's sessions in one workspace (decisions D26); `last_activity_at` is "" without sessions.
+
+    `runtime_seconds` counts sessions that run from their creation to now, stopped ones to their last update.
+    """
+
+    total: int
+    active: int
+    failed: int
+    runtime_seconds: int
+    last_activity_at: str = ""
+
+
 class EventQuery(Record, frozen=True, kw_only=True):
-    """Which events to read. Result is ascending; without `after_sequence` it is the newest `limit` of the match."""
+    """Which events to read. Result is ascending; without `after_sequence` it is the newest `limit` of the match.
+
+    `archive` is active, archived or all. `since` is text of `model/times.py`, so that text order is time order.
+    """
 
     after_sequence: int | None = None
     before_sequence: int | None = None
@@ -126,19 +142,34 @@ class Store(Protocol):
         ...
 
     async def get_session(self, session_id: str) -> SessionRecord | None: ...
-    async def list_sessions(self, query: SessionQuery) -> SessionRows: ...
+    async def list_sessions(self, query: SessionQuery) -> SessionRows:
+        """Return a page of the sessions a list may show (never `dream`), latest first, and the total of the match.
+
+        Raises:
+            InvalidRequest: an unknown `sort` or `archive`, or an `after` that this order does not produce.
+        """
+        ...
+
     async def count_sessions(self) -> dict[str, int]:
         """Return the number of sessions by state."""
         ...
 
+    async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
+        """Return the metrics of each named agent at `now`, zeros where it has no sessions. Cost is per name asked."""
+        ...
+
     async def delete_session(self, session_id: str) -> bool:
-        """Remove the session with its events, prompts and processes."""
+        """Remove the session with its events, prompts and processes; return whether it was there."""
         ...
 
     async def append_events(
         self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
     ) -> tuple[StoredEvent, ...]:
-        """Store the events in order, each as its own row, and the session row with them. Durable on return."""
+        """Store the events in order, each as its own row, and the session row with them. Durable on return.
+
+        Raises:
+            NotFound: there is no such session and no `record` was given.
+        """
         ...
 
     async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]: ...
@@ -146,11 +177,14 @@ class Store(Protocol):
         """Return the highest sequence, 0 when there is no event."""
         ...
 
-    async def put_prompt(self, prompt: PromptRecord) -> None: ...
+    async def put_prompt(self, prompt: PromptRecord) -> None:
+        """Insert the prompt in place of those with its key or its message id (an empty one names nobody)."""
+        ...
+
     async def find_prompt(
         self, session_id: str, *, idempotency_key: str = "", message_id: str = ""
     ) -> PromptRecord | None:
-        """Return the prompt with that key or that message id."""
+        """Return the prompt with that key, else the one with that message id."""
         ...
 
     async def put_process(self, process: ProcessRecord) -> None: ...

@@ -10,8 +10,9 @@ from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.workspace import Workspace
 from compozy.store.codec import store_event
-from compozy.store.columns import SessionColumns, check_query, derive_columns, page_start, sort_key
+from compozy.store.columns import SessionColumns, check_query, derive_columns, microseconds, page_start, sort_key
 from compozy.store.interface import (
+    AgentMetrics,
     EventQuery,
     ProcessRecord,
     PromptRecord,
@@ -80,6 +81,11 @@ class MemoryStore:
     async def count_sessions(self) -> dict[str, int]:
         return dict(Counter(columns.state for _, columns in self._sessions.values()))
 
+    async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
+        moment = microseconds(now)
+        shown = [row for _, row in self._sessions.values() if row.shown and row.workspace_id == workspace_id]
+        return {name: _measure([row for row in shown if row.agent_name == name], moment) for name in names}
+
     async def delete_session(self, session_id: str) -> bool:
         if self._sessions.pop(session_id, None) is None:
             return False
@@ -134,6 +140,17 @@ class MemoryStore:
     def _require(self, session_id: str) -> None:
         if session_id not in self._sessions:
             raise NotFound(f"session {session_id!r} does not exist; list sessions to see which do")
+
+
+def _measure(rows: Sequence[SessionColumns], now_us: int) -> AgentMetrics:
+    lived = (row.lived_us if row.state == "stopped" else now_us - row.created_us for row in rows)
+    return AgentMetrics(
+        total=len(rows),
+        active=sum(row.state == "active" for row in rows),
+        failed=sum(row.failed for row in rows),
+        runtime_seconds=sum(max(0, us) for us in lived) // 1_000_000,
+        last_activity_at=max((row.last_activity_at for row in rows), default=""),
+    )
 
 
 def _is_match(row: SessionColumns, query: SessionQuery) -> bool:

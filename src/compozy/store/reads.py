@@ -5,6 +5,7 @@ every row fetched gives the interpreter lock away, and getting it back from a bu
 """
 
 import sqlite3
+from collections.abc import Sequence
 
 import msgspec
 
@@ -13,6 +14,7 @@ from compozy.model.workspace import Workspace
 from compozy.store.codec import decode_session, decode_workspace
 from compozy.store.columns import check_query, page_start
 from compozy.store.interface import (
+    AgentMetrics,
     EventQuery,
     ProcessRecord,
     PromptRecord,
@@ -26,6 +28,17 @@ _SESSION_ROW = (
     "SELECT d.data, p.startup_prompt FROM sessions s JOIN session_data d ON d.session = s.num "
     "JOIN session_startup p ON p.session = s.num "
 )
+_AGENT_METRICS = """
+SELECT coalesce(sum(sessions), 0), coalesce(sum(sessions * (state = 'active')), 0),
+    coalesce(sum(sessions * failed), 0),
+    coalesce(sum(CASE state WHEN 'stopped' THEN lived_us ELSE max(0, sessions * ? - created_us) END), 0),
+    coalesce((
+        SELECT max(last_activity_at) FROM sessions WHERE agent_name = ? AND workspace_id = ? AND shown = 1
+    ), '')
+FROM session_rollup WHERE agent_name = ? AND workspace_id = ? AND shown = 1
+"""
+# Fewer matches than this are found by their filter and sorted; sorting them costs about a millisecond.
+_FEW_MATCHES = 1_000
 # Key, id, type, turn, agent, time, archived, length of the content.
 _EventHead = tuple[int, str, str, str, str, str, int, int]
 _event_heads = msgspec.json.Decoder(list[_EventHead])
@@ -49,6 +62,26 @@ def count_sessions(connection: sqlite3.Connection) -> dict[str, int]:
     return dict(rows)
 
 
+def agent_metrics(
+    connection: sqlite3.Connection, workspace_id: str, names: Sequence[str], now_us: int
+) -> dict[str, AgentMetrics]:
+    """Return the metrics of each named agent, from the rollup and the end of one index each."""
+    connection.execute("BEGIN")
+    try:
+        return {name: _agent_metrics(connection, workspace_id, name, now_us) for name in names}
+    finally:
+        if connection.in_transaction:
+            connection.execute("COMMIT")
+
+
+def _agent_metrics(connection: sqlite3.Connection, workspace_id: str, name: str, now_us: int) -> AgentMetrics:
+    who = (name, workspace_id)
+    total, active, failed, runtime_us, last = connection.execute(_AGENT_METRICS, (now_us, *who, *who)).fetchone()
+    return AgentMetrics(
+        total=total, active=active, failed=failed, runtime_seconds=runtime_us // 1_000_000, last_activity_at=last
+    )
+
+
 def list_sessions(connection: sqlite3.Connection, query: SessionQuery) -> SessionRows:
     """Return one page and its total, both of the same moment."""
     order = check_query(query)
@@ -57,15 +90,7 @@ def list_sessions(connection: sqlite3.Connection, query: SessionQuery) -> Sessio
     try:
         where, values = _session_filter(query)
         total = _count_matches(connection, query, where, values)
-        if start:
-            where += f" AND ({', '.join(order)}) < ({', '.join('?' * len(order))})"
-            values = [*values, *start]
-        columns = ", ".join(order)
-        descending = ", ".join(f"{name} DESC" for name in order)
-        page = connection.execute(
-            f"SELECT num, {columns} FROM sessions WHERE {where} ORDER BY {descending} LIMIT ?",  # noqa: S608
-            [*values, query.limit + 1],
-        ).fetchall()
+        page = _select_page(connection, query, order, start, total) if total else []
         wanted = page[: query.limit]
         records = _load_sessions(connection, [row[0] for row in wanted])
     finally:
@@ -78,23 +103,31 @@ def list_sessions(connection: sqlite3.Connection, query: SessionQuery) -> Sessio
 
 
 def _session_filter(query: SessionQuery) -> tuple[str, list[str | int]]:
-    wanted = (
+    """Return the condition in the rollup's columns plus ancestry and text, and its values."""
+    parts = ["shown = 1"]
+    values: list[str | int] = []
+    for column, value in (
         ("workspace_id", query.workspace_id),
         ("state", query.state),
         ("type", query.type),
         ("agent_name", query.agent),
         ("parent_id", query.parent),
         ("root_id", query.root),
-    )
-    parts = ["shown = 1"]
-    values: list[str | int] = []
-    for column, value in wanted:
+    ):
         if value:
             parts.append(f"{column} = ?")
             values.append(value)
+    # A partial index is used only where its own condition is spelled out.
+    if query.parent:
+        parts.append("parent_id <> ''")
+    if query.root:
+        parts.append("root_id <> ''")
+    if query.state not in ("", "stopped"):
+        parts.append("state <> 'stopped'")
+    if query.type not in ("", "user"):
+        parts.append("type <> 'user'")
     if query.archive != "include":
-        parts.append("archived = ?")
-        values.append(int(query.archive == "only"))
+        parts.append(f"archived = {int(query.archive == 'only')}")
     if query.q:
         parts.append("instr(search, ?) > 0")
         values.append(query.q.casefold())
@@ -108,6 +141,30 @@ def _count_matches(connection: sqlite3.Connection, query: SessionQuery, where: s
     else:
         statement = f"SELECT coalesce(sum(sessions), 0) FROM session_rollup WHERE {where}"  # noqa: S608
     return int(connection.execute(statement, values).fetchone()[0])
+
+
+def _select_page(
+    connection: sqlite3.Connection,
+    query: SessionQuery,
+    order: tuple[str, ...],
+    start: tuple[str | int, ...],
+    total: int,
+) -> list[tuple[int, ...]]:
+    """Return number and order values of one row more than the page holds.
+
+    Many matches: walk the list's own index until the page is full. Few: find them by their filter and sort them;
+    the `+` keeps SQLite from walking the whole list in search of them.
+    """
+    where, values = _session_filter(query)
+    plus = "+" if total < _FEW_MATCHES else ""
+    where = plus + where
+    if start:
+        where += f" AND ({', '.join(order)}) < ({', '.join('?' * len(order))})"
+    ordered = ", ".join(f"{plus}{name} DESC" for name in order)
+    return connection.execute(
+        f"SELECT num, {', '.join(order)} FROM sessions WHERE {where} ORDER BY {ordered} LIMIT ?",  # noqa: S608
+        [*values, *start, query.limit + 1],
+    ).fetchall()
 
 
 def _load_sessions(connection: sqlite3.Connection, nums: list[int]) -> tuple[SessionRecord, ...]:

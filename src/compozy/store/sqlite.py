@@ -16,8 +16,10 @@ from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.workspace import Workspace
 from compozy.store import reads, writes
 from compozy.store.codec import encode_workspace
+from compozy.store.columns import microseconds
 from compozy.store.database import explained, open_reader
 from compozy.store.interface import (
+    AgentMetrics,
     EventQuery,
     ProcessRecord,
     PromptRecord,
@@ -97,6 +99,10 @@ class SqliteStore:
 
     async def count_sessions(self) -> dict[str, int]:
         return await self._read(reads.count_sessions)
+
+    async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
+        moment = microseconds(now)
+        return await self._read(lambda connection: reads.agent_metrics(connection, workspace_id, names, moment))
 
     async def delete_session(self, session_id: str) -> bool:
         writer = self._open_writer()

@@ -30,11 +30,16 @@ CREATE TABLE sessions (
     lived_us INTEGER NOT NULL,
     search TEXT NOT NULL
 );
+-- One index per order of the list; an update moves a session in the first two and in `sessions_agent`.
 CREATE INDEX sessions_recent ON sessions (shown, updated_at, created_at, id);
 CREATE INDEX sessions_activity ON sessions (shown, last_activity_at, id);
 CREATE INDEX sessions_attention ON sessions (shown, attention, attention_at, id);
-CREATE INDEX sessions_agent ON sessions (workspace_id, agent_name, last_activity_at);
+-- For filters that leave few rows; also the latest activity of an agent.
+CREATE INDEX sessions_agent ON sessions (agent_name, workspace_id, shown, last_activity_at);
+CREATE INDEX sessions_workspace ON sessions (workspace_id);
 CREATE INDEX sessions_live ON sessions (state) WHERE state <> 'stopped';
+CREATE INDEX sessions_archived ON sessions (archived) WHERE archived = 1;
+CREATE INDEX sessions_special ON sessions (type) WHERE type <> 'user';
 CREATE INDEX sessions_parent ON sessions (parent_id) WHERE parent_id <> '';
 CREATE INDEX sessions_root ON sessions (root_id) WHERE root_id <> '';
 
