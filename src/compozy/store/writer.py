@@ -145,9 +145,10 @@ class Writer:
         try:
             ledger.begin()
             has_more = writes.sweep_removed(ledger.connection)
-            if not has_more:
-                ledger.connection.execute(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})").fetchall()
             ledger.commit()
+            if not has_more:
+                # A script, because one `execute` of this pragma gives back one page only.
+                ledger.connection.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
             free = int(ledger.connection.execute("PRAGMA freelist_count").fetchone()[0])
             self._has_sweep = has_more or free >= _VACUUM_PAGES
         except sqlite3.Error as problem:
