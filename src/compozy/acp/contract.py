@@ -3,8 +3,10 @@
 `AcpClient` (acp/client.py) implements `AgentConnection`; runtime implements `AgentRequests`. The wire is ACP v1:
 newline-delimited JSON-RPC over stdio (spec/acp.md). Promises of the connection:
 
-* updates of one session arrive in wire order, in batches, one call at a time; awaiting inside `on_updates`
-  is back-pressure on the agent, and memory stays bounded while it waits;
+* updates of one session arrive in wire order, in batches, one call at a time (two sessions of one process may be
+  delivered at the same time); awaiting inside `on_updates` is back-pressure on the agent, and memory stays bounded
+  while it waits. So `on_updates` must never wait for something only the agent can give;
+* a request of the agent reaches `AgentRequests` after the updates that came before it;
 * every request of ours ends: by an answer, by `AgentDied` or `AgentTimeout`, never by hanging;
 * `close` leaves no process of the launch alive, whatever the agent does (group, descendants, marker sweep).
 """
@@ -77,11 +79,13 @@ class SessionOptions(Record, frozen=True, kw_only=True):
 
 
 class SessionUpdate(Record, frozen=True, kw_only=True):
-    """One `session/update` notification: `kind` is its sessionUpdate word, `raw` the whole update object."""
+    """One `session/update` notification: `kind` is its sessionUpdate word ("" when it names none), `raw` the whole
+    update object as the agent wrote it. `replay` marks what belongs to a running `load_session`."""
 
     session_id: str
     kind: str
     raw: msgspec.Raw
+    replay: bool = False
 
 
 class PermissionOption(Record, frozen=True, kw_only=True):
@@ -122,6 +126,39 @@ class PromptOutcome(Record, frozen=True, kw_only=True):
     stop_reason: str
     usage: dict[str, object] | None = None
     raw: msgspec.Raw = msgspec.Raw(b"null")
+
+
+class StopBounds(Record, frozen=True, kw_only=True):
+    """How long each step of `close` may take, in seconds (contract §5.4.9)."""
+
+    # A turn that is cancelled ends by itself within this time, or is ended.
+    cancel: float = 5.0
+    # Measured agents leave 0.01–2.0 s after their stdin closed.
+    eof: float = 1.5
+    # Between SIGTERM and SIGKILL.
+    term: float = 0.25
+
+
+class WireLimits(Record, frozen=True, kw_only=True):
+    """What one agent may make us hold in memory, in bytes unless stated."""
+
+    # Real agents send lines of 3 MB and more; without any bound one line is a memory bomb.
+    line: int = 64 * 1024 * 1024
+    # Updates read but not yet taken by `on_updates`; above either figure the pipe is not read any more.
+    queue: int = 4 * 1024 * 1024
+    queue_updates: int = 8192
+    # Bytes written but not yet read by the agent; above, the agent counts as dead.
+    unread: int = 64 * 1024 * 1024
+    # Seconds a request may wait for the agent to read its input.
+    write_stall: float = 30.0
+
+
+class AgentStartError(Exception):
+    """The program could not be started: not found, not executable, no such working folder."""
+
+
+class AgentBusy(Exception):
+    """A prompt of the session is already in progress."""
 
 
 class AgentError(Exception):
@@ -184,7 +221,10 @@ class AgentRequests(Protocol):
         ...
 
     async def on_diagnostic(self, kind: str, text: str) -> None:
-        """Take a note about the wire: ``stdout_noise``, ``unknown_method``, ``unknown_session``, ``stderr``."""
+        """Take a note about the wire: ``stdout_noise``, ``unknown_method``, ``unknown_session``, ``protocol``.
+
+        Texts are cut to 2,000 characters and at most 200 of each kind are passed on.
+        """
         ...
 
     async def on_exit(self, exit_code: int | None, stderr_tail: str) -> None:
@@ -205,7 +245,13 @@ class AgentConnection(Protocol):
         """Return the last 128 KiB the agent wrote to stderr."""
         ...
 
-    async def initialize(self, *, client_version: str, timeout: float) -> AgentInfo: ...
+    async def initialize(self, *, client_version: str, timeout: float) -> AgentInfo:
+        """Negotiate. Raises AgentProtocolError when the agent speaks another version than 1."""
+        ...
+
+    async def authenticate(self, method_id: str, *, timeout: float) -> None:
+        """Never called by itself: the agent's sign-in belongs to its user."""
+        ...
 
     async def new_session(
         self,
@@ -224,7 +270,21 @@ class AgentConnection(Protocol):
         mcp_servers: Sequence[Mapping[str, object]],
         additional_dirs: Sequence[str],
         timeout: float,
+    ) -> SessionOptions:
+        """Replay arrives through `on_updates` with `replay` set, also what comes shortly after the answer."""
+        ...
+
+    async def resume_session(
+        self,
+        session_id: str,
+        *,
+        cwd: str,
+        mcp_servers: Sequence[Mapping[str, object]],
+        additional_dirs: Sequence[str],
+        timeout: float,
     ) -> SessionOptions: ...
+
+    async def close_session(self, session_id: str, *, timeout: float) -> None: ...
 
     async def set_mode(self, session_id: str, mode_id: str, *, timeout: float) -> None: ...
 
@@ -244,12 +304,13 @@ class AgentConnection(Protocol):
         """Send one turn and wait for its end, without a bound of its own: the caller supervises and cancels.
 
         Returns after every update that came before the answer was handled, and after 50 ms of quiet (≤ 100 ms).
+        Raises AgentBusy, AgentError, AgentDied, AgentProtocolError.
         """
         ...
 
     async def cancel(self, session_id: str) -> None:
         """Send `session/cancel`; pending permission requests of the session are answered `cancelled`, its
-        terminals are killed."""
+        terminals are killed. Without a running prompt nothing is sent: it would kill the next turn."""
         ...
 
     async def close(self) -> None:

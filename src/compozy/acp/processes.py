@@ -1,0 +1,276 @@
+"""Which processes belong to an agent, and how to end them: identity, membership, signals, reaping.
+
+Membership is decided by facts of the system, not by what an agent says: the recorded pid (with its start time), its
+process group and session, its descendants, the marker in the environment. Linux reads /proc; elsewhere `ps` gives
+pid, parent and group, and the marker cannot be seen. Knows no ACP. spec/acp.md, fault group 5; reports P47, P48.
+"""
+
+import asyncio
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterable
+from pathlib import Path
+
+from compozy.acp.contract import ProcessIdentity
+from compozy.model.record import Record
+
+MARKER_NAME = "COMPOZY_PROCESS_MARKER"
+_PROC = Path("/proc")
+_HAS_PROC = sys.platform == "linux"
+# prctl(2): orphans among our descendants become our children instead of init's.
+_PR_SET_CHILD_SUBREAPER = 36
+# A process that forks while it is being ended is met again in the next round.
+_KILL_ROUNDS = 20
+_POLL = 0.01
+
+
+class ProcessEntry(Record, frozen=True, kw_only=True):
+    """One row of the system's process table; `start_time` as in ProcessIdentity."""
+
+    pid: int
+    parent: int
+    group: int
+    session: int
+    state: str
+    start_time: str
+    is_marked: bool = False
+
+    @property
+    def is_zombie(self) -> bool:
+        return self.state in ("Z", "X")
+
+
+def become_subreaper() -> bool:
+    """Make orphaned descendants of this process its children (Linux); the daemon calls it once at boot."""
+    if not _HAS_PROC:
+        return False
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
+
+
+def _boot_id() -> str:
+    # Clock ticks alone repeat after a restart of the machine.
+    try:
+        return (_PROC / "sys/kernel/random/boot_id").read_text()[:8]
+    except OSError:
+        return ""
+
+
+def _parse_stat(pid: int, stat: bytes, boot: str) -> ProcessEntry:
+    # The name in brackets may hold spaces and brackets: read behind the last one.
+    fields = stat[stat.rindex(b")") + 2 :].split()
+    return ProcessEntry(
+        pid=pid,
+        state=fields[0].decode(),
+        parent=int(fields[1]),
+        group=int(fields[2]),
+        session=int(fields[3]),
+        start_time=f"{fields[19].decode()}@{boot}",
+    )
+
+
+def read_process(pid: int) -> ProcessEntry | None:
+    """Return the process with this pid, None when there is none."""
+    if not _HAS_PROC:
+        return next((entry for entry in _ps_table(["-p", str(pid)]) if entry.pid == pid), None)
+    try:
+        return _parse_stat(pid, (_PROC / str(pid) / "stat").read_bytes(), _boot_id())
+    except (OSError, ValueError):
+        return None
+
+
+def process_table(marker: str) -> list[ProcessEntry]:
+    """Return every process; `is_marked` where its environment carries the marker (own processes only)."""
+    if not _HAS_PROC:
+        return _ps_table(["-ax"])
+    wanted = f"{MARKER_NAME}={marker}".encode()
+    boot = _boot_id()
+    found: list[ProcessEntry] = []
+    for name in os.listdir(_PROC):  # noqa: PTH208 - thousands of names, no Path objects
+        if not name.isdigit():
+            continue
+        try:
+            entry = _parse_stat(int(name), (_PROC / name / "stat").read_bytes(), boot)
+        except (OSError, ValueError):
+            continue
+        if marker and _environment_has(entry.pid, wanted):
+            entry = ProcessEntry(
+                pid=entry.pid,
+                parent=entry.parent,
+                group=entry.group,
+                session=entry.session,
+                state=entry.state,
+                start_time=entry.start_time,
+                is_marked=True,
+            )
+        found.append(entry)
+    return found
+
+
+def _environment_has(pid: int, variable: bytes) -> bool:
+    try:
+        return variable in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False
+
+
+def _ps_table(selection: list[str]) -> list[ProcessEntry]:
+    """Read the process table of a system without /proc (macOS)."""
+    command = ["ps", *selection, "-o", "pid=,ppid=,pgid=,stat=,lstart="]
+    try:
+        text = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    found: list[ProcessEntry] = []
+    for line in text.splitlines():
+        pid, parent, group, state, start = line.split(None, 4)
+        found.append(
+            ProcessEntry(
+                pid=int(pid),
+                parent=int(parent),
+                group=int(group),
+                session=0,
+                state=state[:1],
+                start_time=start.strip(),
+            )
+        )
+    return found
+
+
+def identify(pid: int, marker: str) -> ProcessIdentity:
+    """Return the identity of a child of ours that leads its own process group."""
+    entry = read_process(pid)
+    return ProcessIdentity(pid=pid, start_time=entry.start_time if entry else "", group=pid, marker=marker)
+
+
+def is_same_process(identity: ProcessIdentity) -> bool:
+    """Tell whether the recorded process still lives (a zombie does not), and not another one with its pid."""
+    entry = read_process(identity.pid)
+    return bool(entry and identity.start_time and entry.start_time == identity.start_time and not entry.is_zombie)
+
+
+def find_members(identity: ProcessIdentity, *, use_marker: bool = True) -> list[ProcessEntry]:
+    """Return the living processes of a launch, whatever group or session they moved to.
+
+    The pid of the identity counts only with its start time; its group and session only when the pid is certainly
+    the same or when a marked process is in them, because numbers are used again.
+    """
+    table = process_table(identity.marker if use_marker else "")
+    own = os.getpid()
+    same = {e.pid for e in table if e.pid == identity.pid and e.start_time == identity.start_time}
+    marked = {e.pid for e in table if e.is_marked}
+    numbers = {identity.group} if same or any(e.group == identity.group for e in table if e.pid in marked) else set()
+    members = same | marked | {e.pid for e in table if e.group in numbers or e.session in numbers}
+    members.discard(own)
+    while True:
+        children = {e.pid for e in table if e.parent in members and e.pid != own} - members
+        if not children:
+            break
+        members |= children
+    return [e for e in table if e.pid in members and not e.is_zombie]
+
+
+def signal_process(entry: ProcessEntry, number: int) -> bool:
+    """Send a signal to exactly this process; False when it is gone."""
+    try:
+        if not _HAS_PROC:
+            os.kill(entry.pid, number)
+            return True
+        handle = os.pidfd_open(entry.pid)
+        try:
+            # The handle is opened first: from here on the pid cannot become another process unnoticed.
+            current = read_process(entry.pid)
+            if current is None or current.start_time != entry.start_time:
+                return False
+            signal.pidfd_send_signal(handle, number)
+        finally:
+            os.close(handle)
+    except OSError:
+        return False
+    return True
+
+
+def reap(pids: Iterable[int]) -> None:
+    """Collect zombies among adopted children (see `become_subreaper`); others are left alone."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            os.waitpid(pid, os.WNOHANG)
+
+
+def _reap_adopted_of(identity: ProcessIdentity, met: set[int]) -> None:
+    own = os.getpid()
+    for entry in process_table(""):
+        belongs = entry.pid in met or identity.group in (entry.group, entry.session)
+        # The leader itself is reaped by whoever started it.
+        if entry.is_zombie and entry.parent == own and belongs and entry.pid != identity.pid:
+            reap([entry.pid])
+
+
+def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> int:
+    """End every process of a launch: SIGTERM, `term_grace` seconds, SIGKILL until none is left.
+
+    Returns how many processes were met. Blocks for little more than `term_grace` seconds: call it in a thread.
+    """
+    met: set[int] = set()
+    members = find_members(identity, use_marker=use_marker)
+    for entry in members:
+        signal_process(entry, signal.SIGTERM)
+    met.update(entry.pid for entry in members)
+    deadline = time.monotonic() + term_grace
+    while members and time.monotonic() < deadline:
+        time.sleep(_POLL)
+        members = [entry for entry in members if _still_there(entry)]
+    for _ in range(_KILL_ROUNDS):
+        members = find_members(identity, use_marker=use_marker)
+        if not members:
+            break
+        met.update(entry.pid for entry in members)
+        for entry in members:
+            signal_process(entry, signal.SIGKILL)
+        time.sleep(_POLL)
+    if met:
+        _reap_adopted_of(identity, met)
+    return len(met)
+
+
+def _still_there(entry: ProcessEntry) -> bool:
+    current = read_process(entry.pid)
+    return current is not None and current.start_time == entry.start_time and not current.is_zombie
+
+
+async def end_recorded(identity: ProcessIdentity, *, term_grace: float = 0.25) -> bool:
+    """End what is left of an agent of an earlier life of the daemon; True when something was.
+
+    Only the process with the recorded pid *and* start time, its relatives, and processes that carry its marker are
+    ever signalled.
+    """
+    return await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace) > 0
+
+
+class AdoptedReaper:
+    """Collect zombies that a subreaper inherits; call `collect` every half minute or so.
+
+    A zombie is collected when it was already one at the call before and is not registered as somebody's own child:
+    its owner had that long to collect it.
+    """
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[int, str]] = set()
+
+    def collect(self, own_children: Iterable[int]) -> int:
+        """Reap, and return how many zombies were collected."""
+        own, known = os.getpid(), set(own_children)
+        zombies = {
+            (entry.pid, entry.start_time)
+            for entry in process_table("")
+            if entry.is_zombie and entry.parent == own and entry.pid not in known
+        }
+        ripe = zombies & self._seen
+        reap(pid for pid, _ in ripe)
+        self._seen = zombies - ripe
+        return len(ripe)
