@@ -29,6 +29,12 @@ test: $(STAMP)   ## run the tests
 	@echo "==> running the tests with $$($(PY) --version)"
 	@$(PY) -m pytest
 
+AGENTS ?=
+RECORD ?=
+e2e: $(STAMP)    ## run the end-to-end tests against real agents from the registries (AGENTS="agentao opencode")
+	@$(PY) scripts/install_agents.py $(AGENTS)
+	@COMPOZY_E2E_AGENTS="$(AGENTS)" COMPOZY_E2E_RECORD="$(RECORD)" $(PY) -m pytest tests/e2e -m e2e -rs
+
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 

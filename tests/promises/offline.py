@@ -78,4 +78,22 @@ PROMISES: tuple[Promise, ...] = (
         text="Junk on the pipe is answered with an error and survived; it leaves when the client goes.",
         test=f"{_UNIT}/test_turns.py::test_junk_on_the_pipe_is_answered_and_survived",
     ),
+    Promise(
+        id="e2e-protocol-turn",
+        source="issue 2, Real components",
+        text="Named real agents finish a turn with text, permission and file effect, and leave no process.",
+        test="tests/e2e/test_over_the_protocol.py::test_a_turn_streams_text_asks_and_has_its_effect",
+    ),
+    Promise(
+        id="e2e-protocol-denied",
+        source="issue 2, Real components",
+        text="With real agents a denied permission has no effect.",
+        test="tests/e2e/test_over_the_protocol.py::test_a_denied_permission_has_no_effect",
+    ),
+    Promise(
+        id="e2e-protocol-cancel",
+        source="issue 2, Real components",
+        text="With real agents a cancel ends a streaming turn.",
+        test="tests/e2e/test_over_the_protocol.py::test_a_cancel_ends_a_streaming_turn",
+    ),
 )
