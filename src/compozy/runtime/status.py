@@ -1,5 +1,230 @@
-"""What the daemon says about itself: identity, health, drain state (contract §3.6)."""
+"""What the daemon says about itself: identity, health, drain state (contract §3.6).
+
+The full status answer of the contract also reports parts this product does not have (automation, bridges, memory,
+tasks); those sections are present and say so, because clients read them without asking.
+"""
+
+import os
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compozy import __version__
+from compozy.config.config import Config
+from compozy.config.detection import missing_program
+from compozy.config.home import Home
+from compozy.model.provider import Provider
+from compozy.model.record import Record
+from compozy.model.times import now
+from compozy.store.interface import Store
+
+STATUS_SCHEMA = "compozy.status.v1"
+IDENTITY_SCHEMA = "compozy.identity.v1"
+# The oldest desktop application the contract's clients may be; we make no demands.
+_MIN_APP_VERSION = "0.0.0"
 
 
+class DaemonIdentity(Record, frozen=True, kw_only=True):
+    """Who serves this home."""
+
+    pid: int
+    version: str
+    http_host: str
+    http_port: int
+    started_at: str
+    user_home_dir: str
+
+
+class IdentityAnswer(Record, frozen=True, kw_only=True):
+    """GET /api/status/identity"""
+
+    schema_version: str
+    daemon: DaemonIdentity
+
+
+class DrainState(Record, frozen=True, kw_only=True):
+    """Answer of drain and undrain; safe to stop once nothing runs any more."""
+
+    state: str
+    admission_closed: bool
+    active_session_executions: int
+    session_execution_settled: bool
+    active_task_claims: int
+    authoritative_claims_settled: bool
+    safe_to_stop: bool
+
+
+@dataclass(kw_only=True)
 class DaemonStatus:
-    """Identity and drain state of this process."""
+    """Identity and drain state of this process. `port` is 0 while HTTP is off."""
+
+    home: Home
+    host: str
+    port: int
+    socket: str
+    pid: int = field(default_factory=os.getpid)
+    started_at: str = field(default_factory=now)
+    state: str = "starting"
+    is_draining: bool = False
+    _started: float = field(default_factory=time.monotonic)
+
+    def identity(self) -> IdentityAnswer:
+        """Answer the cheap probe."""
+        return IdentityAnswer(
+            schema_version=IDENTITY_SCHEMA,
+            daemon=DaemonIdentity(
+                pid=self.pid,
+                version=__version__,
+                http_host=self.host,
+                http_port=self.port,
+                started_at=self.started_at,
+                user_home_dir=str(Path.home()),
+            ),
+        )
+
+    @property
+    def uptime_seconds(self) -> int:
+        return int(time.monotonic() - self._started)
+
+
+async def status_answer(status: DaemonStatus, config: Config, store: Store) -> dict[str, object]:
+    """Build the answer of GET /api/status."""
+    counts = await store.count_sessions()
+    active = counts.get("active", 0) + counts.get("starting", 0) + counts.get("stopping", 0)
+    total = sum(counts.values())
+    size = _size(status.home.database)
+    return {
+        "schema_version": STATUS_SCHEMA,
+        "generated_at": now(),
+        "daemon": _daemon(status, active, total),
+        "health": _health(status, active, size),
+        "sessions": {"active": active, "total": total, "by_status": counts},
+        "config": {
+            "status": "ok",
+            "validated": True,
+            "apply_state": "applied",
+            "restart_required": False,
+            "config_file": str(status.home.config_file),
+            "home_dir": str(status.home.root),
+        },
+        "log_tail": {"available": status.home.log_file.exists(), "status": "ok"},
+        "providers": [_provider(row, config) for row in config.providers.values()],
+        "skills": {
+            "disabled_count": len(config.skills.disabled_skills),
+            "discovered_count": 0,
+            "runtime_available": False,
+        },
+        "subprocess_health": {"status": "ok", "healthy": active, "monitored": active, "unhealthy": 0},
+        **_absent_parts(),
+    }
+
+
+def _daemon(status: DaemonStatus, active: int, total: int) -> dict[str, object]:
+    return {
+        "pid": status.pid,
+        "status": status.state,
+        "version": __version__,
+        "http_host": status.host,
+        "http_port": status.port,
+        "socket": status.socket,
+        "started_at": status.started_at,
+        "user_home_dir": str(Path.home()),
+        "min_app_version": _MIN_APP_VERSION,
+        "active_sessions": active,
+        "total_sessions": total,
+        "draining": status.is_draining,
+        "schema_streams": [],
+    }
+
+
+def _health(status: DaemonStatus, active: int, size: int) -> dict[str, object]:
+    return {
+        "status": "ok",
+        "version": __version__,
+        "uptime_seconds": status.uptime_seconds,
+        "active_agents": active,
+        "active_sessions": active,
+        "bridges": _bridges(),
+        "failures": {"status": "ok", "total": 0},
+        "global_db_size_bytes": size,
+        "session_db_size_bytes": 0,
+        "persistence": {"status": "ok", "global_db_size_bytes": size, "session_db_size_bytes": 0},
+        "retention": {
+            "enabled": False,
+            "retention_days": 0,
+            "sweep_interval_seconds": 0,
+            "last_sweep_status": "never",
+            "deleted_event_summaries": 0,
+            "deleted_permission_log_rows": 0,
+            "deleted_token_stats": 0,
+            "deleted_token_usage_daily": 0,
+        },
+    }
+
+
+def _provider(row: Provider, config: Config) -> dict[str, object]:
+    missing = missing_program(row)
+    return {
+        "name": row.id,
+        "display_name": row.display_name,
+        "default": row.id == config.defaults.provider,
+        "mode": row.auth_mode,
+        "env_policy": row.env_policy,
+        "home_policy": row.home_policy,
+        "state": "missing_cli" if missing else ("none" if row.auth_mode == "none" else "unknown"),
+        **({"code": "provider_cli_missing", "message": f"program {missing!r} is not on PATH"} if missing else {}),
+        "login": {
+            "configured": bool(row.auth_login_command),
+            "presence": "missing" if missing else "unknown",
+            **({"recommended_action": "install_cli"} if missing else {}),
+        },
+    }
+
+
+def _bridges() -> dict[str, object]:
+    names = ("auth_required", "degraded", "disabled", "error", "ready", "starting")
+    counters = ("auth_failures_total", "delivery_backlog", "delivery_dropped_total", "delivery_failures_total")
+    return {
+        **dict.fromkeys(counters, 0),
+        "route_count": 0,
+        "total_instances": 0,
+        "status_counts": dict.fromkeys(names, 0),
+    }
+
+
+def _absent_parts() -> dict[str, object]:
+    """Return the sections of what this product does not have, empty and switched off."""
+    nothing = {"enabled": 0, "total": 0}
+    since = ("active_orphan_runs", "channel_mismatch_since_start", "duplicate_ingress_since_start")
+    memory_counts = ("global_files", "indexed_files", "operation_count", "orphaned_files")
+    return {
+        "automation": {"enabled": False, "jobs": nothing, "triggers": nothing, "scheduler_running": False},
+        "bridges": _bridges(),
+        "memory": {
+            "configured": False,
+            "enabled": False,
+            "dream_enabled": False,
+            "status": "disabled",
+            "last_consolidation": None,
+            "last_operation_at": None,
+            "last_reindex": None,
+            "workspace_count": 0,
+            "workspace_files": 0,
+            **dict.fromkeys(memory_counts, 0),
+        },
+        "tasks": {
+            "status": "disabled",
+            **dict.fromkeys(since, 0),
+            "forced_stops_since_start": 0,
+            "oldest_queue_age_ms": 0,
+            "queue_depth_total": 0,
+            "recovery_since_start": {"failed": 0, "marked_running": 0, "requeued": 0},
+        },
+    }
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,0 +1,301 @@
+"""Read, check and merge the configuration files into one `Config` (contract §2.1; decisions D15).
+
+Order: built-in defaults, the home's config.toml, the workspace's. Each file is checked on its own, so that every
+problem is reported with file and line, all at once. Settings a workspace may not decide are left out with a note.
+"""
+
+import copy
+import re
+import types
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from compozy.config.builtin_providers import BUILTIN_PROVIDERS
+from compozy.config.config import Config
+from compozy.config.durations import Duration
+from compozy.config.errors import ConfigError, nearest
+from compozy.config.home import Home
+from compozy.config.providers import (
+    REMOVED_KEYS,
+    ProviderTable,
+    build_provider,
+    merge_provider_tables,
+    provider_key,
+)
+from compozy.config.sections import OTHER_SECTIONS
+from compozy.config.toml_source import KeyPath, TomlSource, read_toml
+from compozy.config.workspace_rules import WorkspaceRules
+from compozy.model.provider import Provider
+from compozy.model.record import Record
+
+# Filled by the loader, not by a file.
+_NOT_IN_FILES = frozenset({"notes", "sources"})
+# `Expected …` messages of msgspec end in the path of the value.
+_MESSAGE_PATH = re.compile(r"^(?P<text>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.DOTALL)
+_PATH_PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+|\.\.\.)\]")
+
+
+class _Sections(Config, frozen=True, kw_only=True):
+    """The shape of a file: like `Config`, with providers as they are written."""
+
+    providers: dict[str, ProviderTable] = {}  # type: ignore[assignment]
+
+
+def load_config(home: Home, workspace_root: Path | None = None) -> Config:
+    """Return the configuration in force, for the home alone or for one workspace.
+
+    Raises:
+        ConfigError: a file cannot be read or has mistakes; the message names every one with its place.
+    """
+    notes: list[str] = []
+    tables: list[dict[str, object]] = []
+    sources: list[str] = []
+    for path, in_workspace in _files(home, workspace_root):
+        source = read_toml(path)
+        if source is None:
+            continue
+        notes += _check(source)
+        table = source.table
+        if in_workspace:
+            home_sections = _convert(_merged(tables))
+            rules = WorkspaceRules(trust=home_sections.trust, permissions=home_sections.permissions)
+            table = rules.apply(table, source)
+            notes += rules.notes
+        tables.append(table)
+        sources.append(str(path))
+    merged = _merged(tables)
+    sections = _convert(merged)
+    values = {name: getattr(sections, name) for name in Config.__struct_fields__}
+    values |= {
+        "providers": _providers(_tables(merged.get("providers"))),
+        "notes": tuple(notes),
+        "sources": tuple(sources),
+    }
+    return Config(**values)
+
+
+def _files(home: Home, workspace_root: Path | None) -> Iterator[tuple[Path, bool]]:
+    yield home.config_file, False
+    if workspace_root is not None:
+        path = workspace_root / ".compozy" / "config.toml"
+        # A workspace that is the home's parent names the home's own file: one file, read once.
+        if path.absolute() != home.config_file.absolute():
+            yield path, True
+
+
+def _check(source: TomlSource) -> list[str]:
+    """Check one file completely; return its notes."""
+    table = dict(source.table)
+    notes = [
+        f"{source.place((name,))}: [{name}] belongs to parts this program does not have; it is read past"
+        for name in table
+        if name in OTHER_SECTIONS
+    ]
+    problems = list(_unknown_keys(source, {k: v for k, v in table.items() if k not in OTHER_SECTIONS}))
+    wrong = list(_wrong_values(source))
+    if not wrong:
+        merged = _merged([table])
+        sections = _convert(merged)
+        for name, written in _tables(merged.get("providers")).items():
+            problems += _provider_problems(source, name, written, sections.providers[name])
+        problems += _cross_checks(source, sections)
+    if problems or wrong:
+        raise ConfigError("\n".join([*problems, *wrong]))
+    return notes
+
+
+def _wrong_values(source: TomlSource) -> Iterator[str]:
+    """Find every value of a wrong type or out of bounds: name the first, take it out, look again."""
+    table = copy.deepcopy({name: value for name, value in source.table.items() if name not in OTHER_SECTIONS})
+    while True:
+        try:
+            _convert(table)
+        except msgspec.ValidationError as error:
+            key = _error_path(error)
+            yield f"{source.place(key)}: {_dotted(key)}: {_error_text(error)}"
+            if not _drop(table, key):
+                return
+        else:
+            return
+
+
+def _drop(table: object, key: KeyPath) -> bool:
+    """Take one value out of nested tables; False when it is not there."""
+    if not key:
+        return False
+    for part in key[:-1]:
+        if isinstance(table, dict):
+            table = table.get(part)
+        elif isinstance(table, list) and isinstance(part, int) and part < len(table):
+            table = table[part]
+    last = key[-1]
+    if isinstance(table, dict) and last in table:
+        del table[last]
+        return True
+    if isinstance(table, list) and isinstance(last, int) and last < len(table):
+        del table[last]
+        return True
+    return False
+
+
+def _unknown_keys(source: TomlSource, table: dict[str, object]) -> Iterator[str]:
+    found = list(_unknown(table, _Sections, ()))
+    for path, choices in found:
+        name = str(path[-1])
+        removed = REMOVED_KEYS.get(name) if len(path) == 3 and path[0] == "providers" else None
+        if removed is not None:
+            yield f"{source.place(path)}: provider key {name!r} was removed; {removed}"
+            continue
+        close = nearest(name, choices)
+        advice = f"did you mean {close!r}?" if close else f"known here: {', '.join(sorted(choices))}"
+        yield f"{source.place(path)}: unknown config key {_dotted(path)!r}; {advice}"
+
+
+def _unknown(value: object, expected: object, path: KeyPath) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
+    """Walk a value beside its type and yield the keys the type does not know."""
+    expected = _bare(expected)
+    if isinstance(expected, type) and issubclass(expected, Record) and isinstance(value, dict):
+        hints = typing.get_type_hints(expected, include_extras=True)
+        known = [name for name in expected.__struct_fields__ if path or name not in _NOT_IN_FILES]
+        for key, inner in value.items():
+            if key in known:
+                yield from _unknown(inner, hints[key], (*path, key))
+            else:
+                yield (*path, key), tuple(known)
+        return
+    arguments = typing.get_args(expected)
+    origin = typing.get_origin(expected)
+    if origin is dict and isinstance(value, dict):
+        for key, inner in value.items():
+            yield from _unknown(inner, arguments[1], (*path, key))
+    elif origin is tuple and isinstance(value, list):
+        for index, inner in enumerate(value):
+            yield from _unknown(inner, arguments[0], (*path, index))
+
+
+def _bare(expected: object) -> object:
+    """Drop `Annotated` and `| None` around a type."""
+    while True:
+        if hasattr(expected, "__metadata__"):
+            expected = typing.get_args(expected)[0]
+        elif isinstance(expected, types.UnionType):
+            expected = next(item for item in typing.get_args(expected) if item is not type(None))
+        else:
+            return expected
+
+
+def _merged(tables: list[dict[str, object]]) -> dict[str, object]:
+    """Merge files in order; a later file's value wins where it is present."""
+    result: dict[str, object] = {}
+    for table in tables:
+        for name, value in table.items():
+            if name in OTHER_SECTIONS:
+                continue
+            below = result.get(name)
+            if name == "providers" and isinstance(value, dict):
+                result[name] = _merge_providers(_tables(below), _tables(value))
+            elif name == "mcp_servers" and isinstance(value, list):
+                result[name] = _merge_by_name(below, value, replace=False)
+            elif name == "hooks" and isinstance(value, dict):
+                declared = below.get("declarations") if isinstance(below, dict) else None
+                result[name] = {
+                    **value,
+                    "declarations": _merge_by_name(declared, value.get("declarations"), replace=True),
+                }
+            else:
+                result[name] = _overlay(below, value)
+    return result
+
+
+def _overlay(below: object, value: object) -> object:
+    if isinstance(below, dict) and isinstance(value, dict):
+        return {**below, **{key: _overlay(below.get(key), inner) for key, inner in value.items()}}
+    return value
+
+
+def _tables(value: object) -> dict[str, dict[str, object]]:
+    if not isinstance(value, dict):
+        return {}
+    return {str(name): table for name, table in value.items() if isinstance(table, dict)}
+
+
+def _merge_providers(
+    below: dict[str, dict[str, object]], value: dict[str, dict[str, object]]
+) -> dict[str, dict[str, object]]:
+    merged = dict(below)
+    for name, table in value.items():
+        key = provider_key(name)
+        merged[key] = merge_provider_tables(merged.get(key, {}), table)
+    return merged
+
+
+def _merge_by_name(below: object, value: object, *, replace: bool) -> list[object]:
+    """Merge lists of named tables: the whole object, or its fields, of the later one win."""
+    rows: list[object] = list(below) if isinstance(below, list) else []
+    for row in value if isinstance(value, list) else []:
+        name = row.get("name") if isinstance(row, dict) else None
+        index = next((i for i, old in enumerate(rows) if isinstance(old, dict) and old.get("name") == name), None)
+        if index is None or name is None:
+            rows.append(row)
+        else:
+            rows[index] = row if replace else _overlay(rows[index], row)
+    return rows
+
+
+def _convert(table: dict[str, object]) -> _Sections:
+    return msgspec.convert(table, _Sections, dec_hook=_decode)
+
+
+def _decode(expected: type, value: object) -> object:
+    if expected is Duration:
+        if not isinstance(value, str):
+            raise ValueError(f'expected a duration such as "30s", got {value!r}')
+        return Duration.parse(value)
+    raise NotImplementedError(f"no decoder for {expected!r}")
+
+
+def _error_path(error: msgspec.ValidationError) -> KeyPath:
+    """Return the key path that ends msgspec's message."""
+    match = _MESSAGE_PATH.match(str(error))
+    path = (match["path"] or "") if match else ""
+    return tuple(part[0] or (int(part[1]) if part[1].isdigit() else 0) for part in _PATH_PART.findall(path))
+
+
+def _error_text(error: msgspec.ValidationError) -> str:
+    match = _MESSAGE_PATH.match(str(error))
+    text = match["text"] if match else str(error)
+    return f"{text[:1].lower()}{text[1:]}"
+
+
+def _dotted(path: KeyPath) -> str:
+    return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
+
+
+def _cross_checks(source: TomlSource, sections: _Sections) -> Iterator[str]:
+    supervision = sections.session.supervision
+    if 0 < supervision.inactivity_timeout < supervision.inactivity_warning_after:
+        place = source.place(("session", "supervision", "inactivity_warning_after"))
+        yield f"{place}: session.supervision.inactivity_warning_after must not exceed inactivity_timeout; lower it"
+
+
+def _provider_problems(
+    source: TomlSource, name: str, written: dict[str, object], table: ProviderTable
+) -> Iterator[str]:
+    try:
+        build_provider(name, written, table)
+    except ValueError as error:
+        yield f"{source.place(('providers', name))}: {error}"
+
+
+def _providers(written: dict[str, dict[str, object]]) -> dict[str, Provider]:
+    providers = dict(BUILTIN_PROVIDERS)
+    tables = _convert({"providers": written}).providers
+    for name, table in written.items():
+        try:
+            providers[name] = build_provider(name, table, tables[name])
+        except ValueError as error:
+            raise ConfigError(f"providers.{name}: {error}") from error
+    return providers

@@ -1,0 +1,64 @@
+"""What a workspace's config.toml may decide (decisions D15): a cloned repository must not widen anything by itself.
+
+Process-wide sections never come from a workspace. Whatever names a program, an address or a secret, and every wider
+permission, is left out while the workspace is not trusted; a note says so. The home's ``[trust] mode = "off"``
+restores the contract.
+"""
+
+from compozy.config.sections import PermissionsSection, TrustSection
+from compozy.config.toml_source import TomlSource
+from compozy.model.definition import PERMISSION_MODES
+
+# One daemon serves all workspaces: these belong to the home alone.
+_HOME_ONLY = frozenset({"daemon", "http", "log", "redact", "trust", "limits", "observability"})
+# These start programs, reach servers, or open tools.
+_NEEDS_TRUST = frozenset({"hooks", "mcp_servers", "tools"})
+
+
+class WorkspaceRules:
+    """Filters one workspace's table; `notes` collects what was left out and why."""
+
+    def __init__(self, *, trust: TrustSection, permissions: PermissionsSection) -> None:
+        self._trusts_all = trust.mode == "off"
+        self._cap = permissions.mode
+        self.notes: list[str] = []
+
+    def apply(self, table: dict[str, object], source: TomlSource) -> dict[str, object]:
+        """Return the table without what this workspace may not decide."""
+        kept: dict[str, object] = {}
+        for name, value in table.items():
+            if name in _HOME_ONLY:
+                self._note(source, name, "is decided by the home alone")
+            elif self._trusts_all:
+                kept[name] = value
+            elif name in _NEEDS_TRUST:
+                self._note(source, name, "needs trust, which this workspace does not have")
+            elif name == "providers" and isinstance(value, dict):
+                kept[name] = self._models_only(value, source)
+            elif name == "permissions" and isinstance(value, dict):
+                kept[name] = self._capped(value, source)
+            else:
+                kept[name] = value
+        return kept
+
+    def _models_only(self, providers: dict[str, object], source: TomlSource) -> dict[str, object]:
+        kept: dict[str, object] = {}
+        for name, table in providers.items():
+            if not isinstance(table, dict):
+                continue
+            models = table.get("models")
+            if isinstance(models, dict):
+                kept[name] = {"models": {key: value for key, value in models.items() if key != "discovery"}}
+            if set(table) - {"models"}:
+                self._note(source, f"providers.{name}", "needs trust for everything but its models")
+        return kept
+
+    def _capped(self, permissions: dict[str, object], source: TomlSource) -> dict[str, object]:
+        mode = permissions.get("mode")
+        if mode in PERMISSION_MODES and PERMISSION_MODES.index(str(mode)) > PERMISSION_MODES.index(self._cap):
+            self._note(source, "permissions.mode", f"is wider than the home's {self._cap!r} and needs trust")
+            return {**permissions, "mode": self._cap}
+        return permissions
+
+    def _note(self, source: TomlSource, key: str, why: str) -> None:
+        self.notes.append(f"{source.place(tuple(key.split('.')))}: {key} {why}; it is left out")

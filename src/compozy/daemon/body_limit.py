@@ -1,0 +1,58 @@
+"""The limit on request bodies: 413 before the body is read, and without confusing a client that is still sending
+(contract §1.3).
+
+A declared length above the limit is refused at once; an undeclared one as soon as the limit is passed.
+"""
+
+from collections.abc import Mapping
+
+from starlette.types import Message, Receive
+
+from compozy.model.errors import InvalidRequest, TooLarge
+
+MAX_BODY_BYTES = 4 << 20
+# A client that does not read until it has sent everything gets this much read and thrown away.
+_DISCARD_BYTES = 64 << 20
+_TEXT = "request body too large"
+
+
+def check_declared_length(headers: Mapping[str, str]) -> None:
+    """Refuse a declared length above the limit.
+
+    Raises:
+        TooLarge: it is above 4 MiB.
+        InvalidRequest: it is no number.
+    """
+    text = headers.get("content-length", "0")
+    if not text.isdigit():
+        raise InvalidRequest(f"content-length is {text!r}; send a whole number")
+    if len(text) > len(str(MAX_BODY_BYTES)) + 3 or int(text) > MAX_BODY_BYTES:
+        raise TooLarge(_TEXT, code="body_too_large")
+
+
+class LimitedBody:
+    """Wraps `receive` and counts what it hands out."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._count = 0
+        self.is_complete = False
+
+    async def __call__(self) -> Message:
+        message = await self._receive()
+        if message["type"] == "http.request":
+            self._count += len(message.get("body", b""))
+            self.is_complete = not message.get("more_body", False)
+            if self._count > MAX_BODY_BYTES:
+                raise TooLarge(_TEXT, code="body_too_large")
+        return message
+
+    async def discard_rest(self) -> None:
+        """Read and throw away what the client still sends, up to a bound."""
+        left = _DISCARD_BYTES
+        while not self.is_complete and left > 0:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return
+            left -= len(message.get("body", b""))
+            self.is_complete = not message.get("more_body", False)

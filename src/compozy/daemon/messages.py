@@ -1,0 +1,99 @@
+"""How handlers read requests and answer: strict JSON bodies, query values, JSON answers (contract §3; decisions D23).
+
+A request body is a `Body` struct: unknown fields, wrong types, trailing data and invalid UTF-8 are 400 and say why.
+"""
+
+from typing import TypeVar
+from urllib.parse import parse_qsl
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compozy.model.errors import InvalidRequest
+
+
+class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Base of all request bodies."""
+
+
+BodyType = TypeVar("BodyType", bound=msgspec.Struct)
+_NONE_RAW = b""
+
+
+async def read_body(request: Request, expected: type[BodyType]) -> BodyType:
+    """Read and check the request's JSON body; an empty body counts as ``{}``.
+
+    Raises:
+        InvalidRequest: it is no JSON or does not fit; the message names the field.
+        TooLarge: it exceeds the body limit.
+    """
+    data = await request.body()
+    try:
+        return msgspec.json.decode(data.strip() or b"{}", type=expected)
+    except msgspec.ValidationError as error:
+        raise InvalidRequest(f"request body: {_first_small(str(error))}; correct it and send it again") from error
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"request body is not valid JSON: {error}; send one JSON object as UTF-8") from error
+
+
+def query_values(request: Request) -> dict[str, str]:
+    """Return the query parameters, trimmed; of a repeated one the first counts (reads only, D23)."""
+    values: dict[str, str] = {}
+    raw: bytes = request.scope.get("query_string", _NONE_RAW)
+    for name, value in parse_qsl(raw.decode("latin-1"), keep_blank_values=True):
+        values.setdefault(name, value.strip())
+    return values
+
+
+def query_flag(request: Request, name: str, *, default: bool = False) -> bool:
+    """Read a boolean query parameter.
+
+    Raises:
+        InvalidRequest: the value is neither true nor false.
+    """
+    text = query_values(request).get(name, "").lower()
+    if text in ("true", "1"):
+        return True
+    if text in ("false", "0"):
+        return False
+    if text:
+        raise InvalidRequest(f"query parameter {name!r} is {text!r}; write true or false")
+    return default
+
+
+def query_number(request: Request, name: str, *, default: int, minimum: int, maximum: int) -> int:
+    """Read a whole number within bounds.
+
+    Raises:
+        InvalidRequest: it is no number or out of bounds.
+    """
+    text = query_values(request).get(name, "")
+    if not text:
+        return default
+    if not (text.isascii() and text.removeprefix("-").isdigit()) or not minimum <= int(text[:20]) <= maximum:
+        raise InvalidRequest(
+            f"query parameter {name!r} is {text!r}; write a whole number from {minimum} to {maximum}"
+        )
+    return int(text)
+
+
+def json_response(value: object, status: int = 200) -> Response:
+    """Encode records or plain data as the JSON answer."""
+    return Response(msgspec.json.encode(value, enc_hook=_encode), status, media_type="application/json")
+
+
+def empty_response() -> Response:
+    """Answer 204."""
+    return Response(status_code=204)
+
+
+def _encode(value: object) -> object:
+    # Durations are floats with a name of their own.
+    if isinstance(value, float):
+        return float(value)
+    raise NotImplementedError(f"no JSON for {type(value).__name__}")
+
+
+def _first_small(text: str) -> str:
+    return f"{text[:1].lower()}{text[1:]}"
