@@ -4,10 +4,10 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint lock bench e2e pythons clean
+.PHONY: help setup demo test lint lock bench bench-record e2e pythons clean
 
 help:            ## show this list
-	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 $(STAMP): requirements-dev.lock
 	@$(PYTHON) -c 'import sys; sys.exit("compozy needs Python 3.11 or newer, this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -34,6 +34,12 @@ RECORD ?=
 e2e: $(STAMP)    ## run the end-to-end tests against real agents from the registries (AGENTS="agentao opencode")
 	@$(PY) scripts/install_agents.py $(AGENTS)
 	@COMPOZY_E2E_AGENTS="$(AGENTS)" COMPOZY_E2E_RECORD="$(RECORD)" $(PY) -m pytest tests/e2e -m e2e -rs
+
+bench: $(STAMP)  ## measure figures beside targets (k=WORD for some)
+	@$(PY) -m bench -k "$(k)"
+
+bench-record: $(STAMP) ## the same, written to docs/benchmarks.md
+	@$(PY) -m bench --record
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,1 +1,1 @@
-"""Benchmarks: figures beside targets, never tests."""
+"""Benchmarks: figures beside targets, printed by `make bench`. Never part of the tests."""
