@@ -45,13 +45,6 @@ class ProcessEntry(Record, frozen=True, kw_only=True):
         return self.state in ("Z", "X")
 
 
-class Ended(Record, frozen=True, kw_only=True):
-    """What ending a launch took: pids that were alive, and those that SIGTERM did not move."""
-
-    met: tuple[int, ...] = ()
-    killed: tuple[int, ...] = ()
-
-
 def become_subreaper() -> bool:
     """Make orphaned descendants of this process its children (Linux); the daemon calls it once at boot."""
     if not _HAS_PROC:
@@ -218,16 +211,16 @@ def _reap_adopted_of(identity: ProcessIdentity, met: set[int]) -> None:
             reap([entry.pid])
 
 
-def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> Ended:
+def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> int:
     """End every process of a launch: SIGTERM, `term_grace` seconds, SIGKILL until none is left.
 
-    Blocks for little more than `term_grace` seconds: call it in a thread.
+    Returns how many processes were met. Blocks for little more than `term_grace` seconds: call it in a thread.
     """
+    met: set[int] = set()
     members = find_members(identity, use_marker=use_marker)
-    met = {entry.pid for entry in members}
-    killed: set[int] = set()
     for entry in members:
         signal_process(entry, signal.SIGTERM)
+    met.update(entry.pid for entry in members)
     deadline = time.monotonic() + term_grace
     while members and time.monotonic() < deadline:
         time.sleep(_POLL)
@@ -236,13 +229,13 @@ def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_ma
         members = find_members(identity, use_marker=use_marker)
         if not members:
             break
-        killed.update(entry.pid for entry in members)
+        met.update(entry.pid for entry in members)
         for entry in members:
             signal_process(entry, signal.SIGKILL)
         time.sleep(_POLL)
-    if met or killed:
-        _reap_adopted_of(identity, met | killed)
-    return Ended(met=tuple(sorted(met | killed)), killed=tuple(sorted(killed)))
+    if met:
+        _reap_adopted_of(identity, met)
+    return len(met)
 
 
 def _still_there(entry: ProcessEntry) -> bool:
@@ -256,7 +249,7 @@ async def end_recorded(identity: ProcessIdentity, *, term_grace: float = 0.25) -
     Only the process with the recorded pid *and* start time, its relatives, and processes that carry its marker are
     ever signalled.
     """
-    return bool((await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace)).met)
+    return await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace) > 0
 
 
 class AdoptedReaper:

@@ -33,6 +33,35 @@ GROUPS: tuple[GroupEntry, ...] = (
 )
 
 COMMANDS: tuple[CommandEntry, ...] = (
+    CommandEntry("run", _COMMANDS + "run:run", "Give a task to an agent and watch it work."),
+    CommandEntry("agent list", _COMMANDS + "agent_read:agent_list", "List the agents that are in force here."),
+    CommandEntry("agent info", _COMMANDS + "agent_read:agent_info", "Show one agent as it would run."),
+    CommandEntry("session new", _COMMANDS + "session_write:session_new", "Create a session."),
+    CommandEntry("session prompt", _COMMANDS + "session_prompt:session_prompt", "Send a prompt and follow the turn."),
+    CommandEntry("session list", _COMMANDS + "session_read:session_list", "List sessions."),
+    CommandEntry("session events", _COMMANDS + "session_read:session_events", "Print what happened, or follow it."),
+    CommandEntry("session status", _COMMANDS + "session_read:session_status", "Show one session."),
+    CommandEntry("session approve", _COMMANDS + "session_write:session_approve", "Answer a permission question."),
+    CommandEntry(
+        "session interactions", _COMMANDS + "session_read:session_interactions", "List questions to people."
+    ),
+    CommandEntry(
+        "session prompt-cancel", _COMMANDS + "session_write:session_prompt_cancel", "Cancel the running turn."
+    ),
+    CommandEntry("session stop", _COMMANDS + "session_write:session_stop", "Stop a session; its history stays."),
+    CommandEntry("session rename", _COMMANDS + "session_write:session_rename", "Rename a session."),
+    CommandEntry("session remove", _COMMANDS + "session_write:session_remove", "Delete a session and its history."),
+    CommandEntry("workspace add", _COMMANDS + "workspace:workspace_add", "Register a folder."),
+    CommandEntry("workspace list", _COMMANDS + "workspace:workspace_list", "List the registered workspaces."),
+    CommandEntry("workspace info", _COMMANDS + "workspace:workspace_info", "Show one with agents and sessions."),
+    CommandEntry("workspace edit", _COMMANDS + "workspace:workspace_edit", "Change a workspace."),
+    CommandEntry("workspace remove", _COMMANDS + "workspace:workspace_remove", "Forget a workspace; files stay."),
+    CommandEntry("daemon start", _COMMANDS + "daemon:daemon_start", "Start the daemon and wait until it answers."),
+    CommandEntry("daemon stop", _COMMANDS + "daemon:daemon_stop", "Stop the daemon."),
+    CommandEntry("status", _COMMANDS + "daemon:status", "Show the running daemon."),
+    CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
+    CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
+    CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),
     CommandEntry("completion", _COMMANDS + "completion:completion", "Print the completion script for a shell."),
 )
 
@@ -43,4 +72,4 @@ def entries_below(path: str) -> tuple[GroupEntry | CommandEntry, ...]:
     prefix = f"{path} " if path else ""
     commands = [e for e in COMMANDS if e.path.startswith(prefix) and len(e.path.split()) == depth]
     groups = [e for e in GROUPS if e.path.startswith(prefix) and len(e.path.split()) == depth]
-    return (*groups, *commands)
+    return (*commands[:1], *groups, *commands[1:]) if not path else (*commands, *groups)

@@ -97,7 +97,8 @@ def refusal(status: int, payload: dict[str, object]) -> Failure:
     diagnostic = payload.get("diagnostic")
     facts: Mapping[str, object] = diagnostic if isinstance(diagnostic, Mapping) else {}
     code = str(facts.get("code") or payload.get("code") or "")
-    remedy = str(facts.get(_SUGGESTION) or "")
+    details = payload.get("details")
+    remedy = str(facts.get(_SUGGESTION) or (details.get(_SUGGESTION) if isinstance(details, Mapping) else "") or "")
     if code in _IDENTITY_CODES:
         return Failure(payload, EXIT_REFUSED, remedy)
     return Failure(payload, exit_code_for_status(status, str(facts.get("severity") or "")), remedy)
@@ -129,7 +130,7 @@ def render(failure: Failure, output_format: str) -> str:
         return json.dumps(line, ensure_ascii=False, separators=(",", ":")) + "\n"
     if output_format == "toon":
         return toon.render_object("error", {"message": _sentence(failure), "try": failure.remedy})
-    if failure.exit_code == EXIT_CANCELLED:
+    if failure.payload.get("code") == "interrupted":
         return "\n"
     remedy = f"try: {clean(failure.remedy)}\n" if failure.remedy else ""
     return f"error: {clean(_sentence(failure))}\n{remedy}"

@@ -27,9 +27,13 @@ class Column(NamedTuple):
     field: str
     text: Callable[[JsonObject], str] | None = None
 
+    def value(self, record: JsonObject) -> object:
+        """Return the value as data."""
+        return self.text(record) if self.text else record.get(self.field)
+
     def render(self, record: JsonObject) -> str:
-        value = self.text(record) if self.text else record.get(self.field)
-        return clean(one_line(plain(value)))
+        """Return the value as one safe line of text."""
+        return clean(one_line(plain(self.value(record))))
 
 
 def clean(text: str) -> str:
@@ -85,6 +89,7 @@ def print_rows(
     columns: Sequence[Column],
     *,
     name: str,
+    toon_columns: Sequence[Column] = (),
     envelope: JsonObject | None = None,
     empty: str = "",
 ) -> None:
@@ -96,8 +101,10 @@ def print_rows(
             write_json_line(row)
     elif invocation.format == "toon":
         source = _resolution_source(rows, envelope)
-        fields = [column.field for column in columns]
-        write((f"resolution_source: {source}\n" if source else "") + toon.render_rows(name, rows, fields))
+        chosen = toon_columns or columns
+        cells = [{column.field: column.value(row) for column in chosen} for row in rows]
+        head = f"resolution_source: {source}\n" if source else ""
+        write(head + toon.render_rows(name, cells, [column.field for column in chosen]))
     elif rows:
         write_table(invocation, [column.title for column in columns], [[c.render(r) for c in columns] for r in rows])
     elif empty:

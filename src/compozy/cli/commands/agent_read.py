@@ -1,0 +1,182 @@
+"""`compozy agent list` and `compozy agent info`: what is in force here, and what could not be read.
+
+Implements contract §4.1, §4.3 for reads, decisions D2, D8 (unreadable places), D9 (invalid rows in the table).
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import quote
+
+import click
+
+from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.failures import local, report
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields
+from compozy.cli.wording import count
+from compozy.cli.workspace_context import WorkspaceContext, find
+from compozy.model.errors import EXIT_GENERIC, EXIT_OK
+
+
+def state_of(agent: Mapping[str, object]) -> str:
+    """Return `ok`, or `invalid` for a definition that does not load."""
+    return "invalid" if agent.get("diagnostics") and not agent.get("definition_digest") else "ok"
+
+
+def runtime_of(agent: Mapping[str, object]) -> str:
+    """Return `provider · model` as a session would use them."""
+    provider = text_of(agent, "effective_runtime", "provider") or text_of(agent, "provider")
+    model = text_of(agent, "effective_runtime", "model") or text_of(agent, "model")
+    return f"{provider} · {model}" if model else provider
+
+
+def category_of(agent: Mapping[str, object]) -> str:
+    """Return the category's segments joined as the API's filter spells them."""
+    path = agent.get("category_path")
+    return " / ".join(str(part) for part in path) if isinstance(path, list) else ""
+
+
+LIST_COLUMNS = (
+    Column("NAME", "name"),
+    Column("ORIGIN", "origin"),
+    Column("STATE", "state", state_of),
+    Column("PROVIDER · MODEL", "runtime", runtime_of),
+    Column("CATEGORY", "category", category_of),
+)
+TOON_COLUMNS = (
+    Column("NAME", "name"),
+    Column("ORIGIN", "origin"),
+    Column("STATE", "state", state_of),
+    Column("PROVIDER", "provider", lambda row: text_of(row, "effective_runtime", "provider")),
+    Column("MODEL", "model", lambda row: text_of(row, "effective_runtime", "model")),
+    Column("CATEGORY", "category", category_of),
+    Column("DIGEST", "definition_digest"),
+)
+
+
+@command(
+    "list",
+    examples=("compozy agent list", "compozy agent list --workspace ~/project --all", "compozy agent list -o json"),
+)
+@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.option("--all", "show_all", is_flag=True, help="Also show the definitions that do not load.")
+@pass_invocation
+def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) -> int:
+    """List the agents that are in force in a workspace, or the global ones outside of any."""
+    with connected(invocation) as client:
+        context = find(client, flag=workspace)
+        answer = fetch(client, "GET", "/api/agents", query={"workspace": context.id if context else ""})
+    rows = [with_source(row, context) for row in objects(answer.get("agents"))]
+    invalid = [row for row in rows if state_of(row) == "invalid"]
+    hidden = [] if show_all or not invocation.is_human else invalid
+    shown = [row for row in rows if row not in hidden]
+    if rows or not unreadable(answer):
+        print_rows(
+            invocation, shown, LIST_COLUMNS, name="agents", toon_columns=TOON_COLUMNS, empty=_none_found(context)
+        )
+    if invocation.is_human:
+        _list_footer(invocation, invalid, hidden, context)
+    return _report_sources(invocation, answer, anything_read=bool(rows))
+
+
+@command("info", examples=("compozy agent info general", "compozy agent info reviewer -o json"))
+@click.argument("name")
+@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@pass_invocation
+def agent_info(invocation: Invocation, name: str, workspace: str | None) -> None:
+    """Show agent NAME as it would run here: the file in force, its runtime, tools and capabilities."""
+    with connected(invocation) as client:
+        context = find(client, flag=workspace)
+        query = {"workspace": context.id if context else ""}
+        answer = fetch(client, "GET", f"/api/agents/{quote(name, safe='')}", query=query)
+    agent = with_source(as_object(answer.get("agent")), context)
+    if invocation.is_human:
+        _print_agent(agent)
+    else:
+        print_object(invocation, agent, (), name="agent")
+
+
+def with_source(record: JsonObject, context: WorkspaceContext | None) -> JsonObject:
+    """Put `resolution_source` first into a structured object, when a workspace was resolved (contract §4.2)."""
+    return {"resolution_source": context.source, **record} if context else record
+
+
+def unreadable(answer: Mapping[str, object]) -> list[JsonObject]:
+    """Return the places that could not be read."""
+    return [source for source in objects(answer.get("sources")) if source.get("state") == "unreadable"]
+
+
+def _report_sources(invocation: Invocation, answer: Mapping[str, object], *, anything_read: bool) -> int:
+    failed = unreadable(answer)
+    for source in failed:
+        reason = text_of(source, "message") or "the system refused"
+        path = text_of(source, "path")
+        text = f"could not read {path!r}: {reason}; the list is incomplete until you may read it"
+        report(local(text, code="source_unreadable"), invocation.format)
+    return EXIT_GENERIC if failed and not anything_read else EXIT_OK
+
+
+def _none_found(context: WorkspaceContext | None) -> str:
+    place = text_of(context.workspace, "root_dir") + "/.compozy/agents" if context else "~/.compozy/agents"
+    return f"no agents found; write one to {clean(place)}/NAME/AGENT.md, or make the standard one: compozy install"
+
+
+def _list_footer(
+    invocation: Invocation,
+    invalid: Sequence[JsonObject],
+    hidden: Sequence[JsonObject],
+    context: WorkspaceContext | None,
+) -> None:
+    if hidden:
+        files = count(len(hidden), "file does not load", "files do not load")
+        note(invocation, f"\n{files} (hidden); see them with: compozy agent list --all")
+    elif invalid:
+        for row in invalid:
+            for diagnostic in objects(row.get("diagnostics")):
+                note(invocation, f"{text_of(diagnostic, 'path')}: {text_of(diagnostic, 'message')}")
+    if context is None and (Path.cwd() / ".compozy" / "agents").is_dir():
+        note(
+            invocation,
+            "\nthis folder has agents of its own but is no workspace yet; register it with: compozy workspace add .",
+        )
+
+
+def _print_agent(agent: JsonObject) -> None:
+    sources = agent.get("effective_runtime")
+    effective = as_object(sources) if isinstance(sources, dict) else {}
+    fields = [
+        ("Name", "name"),
+        ("Origin", "origin"),
+        ("File", "path"),
+        ("Digest", "definition_digest"),
+    ]
+    pairs = [(title, clean(text_of(agent, key))) for title, key in fields]
+    for title, key in (("Provider", "provider"), ("Model", "model"), ("Effort", "reasoning_effort")):
+        pairs.append((title, _with_origin(effective, key) or clean(text_of(agent, key))))
+    for title, key in (("Command", "command"), ("Permissions", "permissions")):
+        pairs.append((title, clean(text_of(agent, key))))
+    for title, key in (("Tools", "tools"), ("Toolsets", "toolsets"), ("Denied tools", "deny_tools")):
+        pairs.append((title, Column(title, key).render(agent)))
+    pairs.append(("Category", clean(category_of(agent))))
+    servers = [text_of(server, "name") for server in objects(agent.get("mcp_servers"))]
+    pairs.append(("MCP servers", clean(", ".join(servers))))
+    write_fields(pairs)
+    _print_list(
+        "Capabilities", [(text_of(c, "id"), text_of(c, "summary")) for c in objects(agent.get("capabilities"))]
+    )
+    _print_list("Problems", [(text_of(d, "path"), text_of(d, "message")) for d in objects(agent.get("diagnostics"))])
+    prompt = clean(text_of(agent, "prompt")).strip()
+    if prompt:
+        write("\nPrompt\n" + "".join(f"  {line}\n" if line else "\n" for line in prompt.splitlines()))
+
+
+def _with_origin(effective: JsonObject, key: str) -> str:
+    value = text_of(effective, key)
+    source = text_of(effective, "sources", key)
+    return clean(f"{value} (from {source.replace('_', ' ')})" if value and source else value)
+
+
+def _print_list(title: str, entries: Sequence[tuple[str, str]]) -> None:
+    if entries:
+        write(f"\n{title}\n" + "".join(f"  {clean(name)}  {clean(text)}\n" for name, text in entries))

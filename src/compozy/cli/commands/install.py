@@ -1,0 +1,56 @@
+"""`compozy install`: choose the default provider and make the standard agent (contract §1.5).
+
+Asks in a terminal; with a flag or another output format it writes at once. Nothing a person wrote is overwritten.
+"""
+
+import click
+
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column, note, print_object, write
+
+# What the contract installs when nothing is asked and nothing is said.
+DEFAULT_PROVIDER = "claude"
+FIELDS = (
+    Column("Agent", "agent_name"),
+    Column("Provider", "provider"),
+    Column("Model", "model"),
+    Column("Permissions", "permissions"),
+    Column("Config", "config_file"),
+    Column("Agent file", "agent_file"),
+    Column("Newly made", "created_agent"),
+)
+
+
+@command(
+    "install",
+    examples=("compozy install", "compozy install --provider claude", "compozy install --provider offline -o json"),
+)
+@click.option("--provider", help="Default provider (asked for in a terminal, else claude).")
+@click.option("--model", help="Default model of that provider.")
+@pass_invocation
+def install(invocation: Invocation, provider: str | None, model: str | None) -> None:
+    """Set the default provider of this home and make the standard agent `general`."""
+    import msgspec  # noqa: PLC0415 - start-up cost
+
+    from compozy.config.install import install_home  # noqa: PLC0415 - start-up cost
+
+    if provider is None and model is None and invocation.can_ask:
+        provider = _ask_provider()
+    installed = install_home(invocation.home, provider=provider or DEFAULT_PROVIDER, model=model or "")
+    print_object(invocation, msgspec.to_builtins(installed), FIELDS, name="install")
+    note(invocation, '\ntry it: compozy run "what is in this folder?"')
+
+
+def _ask_provider() -> str:
+    from compozy.config.builtin_providers import BUILTIN_PROVIDERS  # noqa: PLC0415 - start-up cost
+    from compozy.config.detection import first_installed  # noqa: PLC0415 - start-up cost
+
+    found = first_installed(BUILTIN_PROVIDERS.values())
+    write("Which provider should agents use that name none?\n")
+    for name, provider in BUILTIN_PROVIDERS.items():
+        write(f"  {name:<20} {provider.display_name}\n")
+    answer: str = click.prompt(
+        "provider", default=found, type=click.Choice(list(BUILTIN_PROVIDERS)), show_choices=False
+    )
+    return answer

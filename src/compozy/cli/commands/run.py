@@ -1,0 +1,138 @@
+"""`compozy run`: a task, an agent, a session, an answer (issue 2 item 8; decisions D21, D30; reports P45).
+
+Starts the daemon when none runs, picks the agent, opens a session and drives one turn. Afterwards the session is
+stopped, so that no agent program is left behind; a prompt wakes it again. `--keep` leaves it running.
+"""
+
+import shlex
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, NamedTuple
+
+import click
+
+from compozy.cli.commands.agent_read import with_source
+from compozy.cli.commands.session_write import PERMISSION_MODES
+from compozy.cli.connection import JsonObject, as_object, fetch, text_of
+from compozy.cli.daemon_start import connected_or_started
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import clean, note
+from compozy.cli.sessions import runtime_text, session_path, turn_options, who_answers
+from compozy.cli.turn_report import finish, report_object
+from compozy.cli.turns import Turn, TurnOptions, TurnResult, prompt_body
+from compozy.cli.wording import count, write_duration
+from compozy.cli.workspace_context import WorkspaceContext, find_or_register
+from compozy.model.errors import CompozyError
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
+
+DEFAULT_PERMISSIONS = "approve-reads"
+
+
+class Choice(NamedTuple):
+    """The agent for the task ("" for the workspace's default) and why."""
+
+    agent: str
+    reason: str
+
+
+@command(
+    "run",
+    examples=(
+        'compozy run "where is the retry limit configured?"',
+        'compozy run "review the last change" --agent reviewer --workspace ~/project',
+        'compozy run "list the public functions" --on-ask deny --timeout 5m -o json',
+    ),
+)
+@click.argument("task")
+@click.option("--agent", help="Which agent (default: the one whose capabilities fit the task best).")
+@click.option("--workspace", metavar="PATH", help="Path, id or name of the workspace (default: where you stand).")
+@click.option(
+    "--permissions",
+    type=click.Choice(PERMISSION_MODES),
+    default=DEFAULT_PERMISSIONS,
+    show_default=True,
+    help="What the agent may do without asking.",
+)
+@click.option("--name", help="A name to recognise the session by.")
+@click.option("--keep", is_flag=True, help="Leave the session running afterwards.")
+@turn_options
+@pass_invocation
+def run(
+    invocation: Invocation,
+    /,
+    task: str,
+    agent: str | None,
+    workspace: str | None,
+    permissions: str,
+    name: str | None,
+    keep: bool,
+    on_ask: str | None,
+    timeout: float | None,
+) -> int:
+    """Give TASK to an agent and watch it work.
+
+    Exit codes: 0 done, 1 failed or refused, 70 the agent died, 75 out of time or nobody answered, 77 denied by
+    policy, 130 cancelled. Ctrl-C cancels the turn; a second Ctrl-C leaves it running.
+    """
+    if not task.strip():
+        raise click.UsageError("the task is blank; say what the agent should do")
+    began = time.monotonic()
+    mode = who_answers(invocation, on_ask)
+    with connected_or_started(invocation) as client:
+        context = find_or_register(client, flag=workspace)
+        choice = choose_agent(client, task, context, agent)
+        session = open_session(client, choice, context, permissions, name)
+        _announce(invocation, choice, session, context)
+        result = Turn(client, invocation, session, TurnOptions(on_ask=mode, timeout=timeout)).run(prompt_body(task))
+        if not keep:
+            with suppress(CompozyError):
+                fetch(client, "POST", f"{session_path(session)}/stop", body={})
+    first = with_source({"agent_reason": choice.reason}, context)
+    code = finish(
+        invocation, result, report_object(result, session, first), remedy=_remedy(result, mode, task, agent)
+    )
+    if invocation.is_human:
+        _footer(invocation, result, session, time.monotonic() - began)
+    return code
+
+
+def choose_agent(client: "DaemonClient", task: str, context: WorkspaceContext, agent: str | None) -> Choice:
+    """Return the named agent, else the daemon's choice for the task, else the default."""
+    if agent is not None:
+        return Choice(agent, "named on the command line")
+    answer = fetch(client, "POST", "/api/agents/select", body={"task": task, "workspace": context.id})
+    return Choice(text_of(answer, "agent"), text_of(answer, "reason"))
+
+
+def open_session(
+    client: "DaemonClient", choice: Choice, context: WorkspaceContext, permissions: str, name: str | None
+) -> JsonObject:
+    """Create the session for the run."""
+    body = {"agent_name": choice.agent, "name": name, "workspace": context.id, "permissions": permissions}
+    answer = fetch(client, "POST", "/api/sessions", body={key: value for key, value in body.items() if value})
+    return as_object(answer.get("session"))
+
+
+def _announce(invocation: Invocation, choice: Choice, session: JsonObject, context: WorkspaceContext) -> None:
+    runtime = runtime_text(session)
+    agent = text_of(session, "agent_name") + (f" ({runtime})" if runtime else "")
+    note(invocation, f"agent {agent}: {choice.reason or 'the default'}")
+    note(invocation, f"workspace {text_of(context.workspace, 'root_dir')}\n")
+
+
+def _footer(invocation: Invocation, result: TurnResult, session: JsonObject, seconds: float) -> None:
+    session_id = text_of(session, "id")
+    calls = count(len(result.record.tool_calls), "tool call")
+    note(invocation, f"\nsession {session_id} · {write_duration(seconds)} · {calls}")
+    note(invocation, f"  what happened:  compozy session events {session_id}")
+    note(invocation, f'  go on:          compozy session prompt {session_id} "…"')
+
+
+def _remedy(result: TurnResult, mode: str, task: str, agent: str | None) -> str:
+    if result.ending.reason != "denied" or mode != "deny":
+        return ""
+    named = f" --agent {shlex.quote(agent)}" if agent else ""
+    return clean(f"compozy run {shlex.quote(task)}{named} --on-ask allow")

@@ -1,0 +1,227 @@
+"""`compozy session list|events|status|interactions`: what sessions there are and what happened in them.
+
+Implements contract §3.5 (reads) and §4.1. `events --follow` shows each event once, also over a lost connection.
+"""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+import click
+
+from compozy.cli.commands.agent_read import with_source
+from compozy.cli.connection import JsonObject, as_object, connected, fetch, given, objects, text_of
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column, note, one_line, print_object, print_rows, write, write_json, write_json_line
+from compozy.cli.sessions import (
+    SESSION_COLUMNS,
+    SESSION_FIELDS,
+    SESSION_TOON,
+    find_session,
+    session_path,
+)
+from compozy.cli.wording import age, parse_duration
+from compozy.cli.workspace_context import find
+from compozy.model.times import format_time
+
+STATES = ("starting", "active", "stopping", "stopped")
+TYPES = ("user", "system", "coordinator", "spawned")
+
+
+@command(
+    "list",
+    examples=("compozy session list", "compozy session list --all --agent general", "compozy session list -o json"),
+)
+@click.option("--all", "every_state", is_flag=True, help="Sessions in every state (default: active ones).")
+@click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
+@click.option("--agent", help="Only sessions of this agent.")
+@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.option("--all-workspaces", is_flag=True, help="Sessions of every workspace.")
+@click.option("--type", "kind", type=click.Choice(TYPES), help="Only sessions of this type.")
+@click.option("--parent", help="Only children of this session.")
+@click.option("--root", help="Only descendants of this session.")
+@click.option("--query", "-q", help="Only sessions whose id, name, agent or provider contains this text.")
+@click.option("--archived", is_flag=True, help="Only archived sessions.")
+@click.option("--include-archived", is_flag=True, help="Archived sessions too.")
+@click.option("--sort", type=click.Choice(("recent", "last_activity", "attention")), help="Order of the rows.")
+@click.option("--limit", type=click.IntRange(1, 100), help="Rows a page (default 50).")
+@click.option("--cursor", help="Continue behind a page: the next_cursor it ended with.")
+@pass_invocation
+def session_list(
+    invocation: Invocation,
+    /,
+    every_state: bool,
+    state: str | None,
+    workspace: str | None,
+    all_workspaces: bool,
+    archived: bool,
+    include_archived: bool,
+    kind: str | None,
+    query: str | None,
+    **filters: object,
+) -> None:
+    """List sessions, newest first: the active ones of this workspace unless told otherwise."""
+    with connected(invocation) as client:
+        context = None if all_workspaces else find(client, flag=workspace)
+        chosen: JsonObject = {
+            **filters,
+            "workspace": context.id if context else "",
+            "state": state or ("" if every_state or archived else "active"),
+            "type": kind,
+            "q": query,
+            "archive": "only" if archived else "include" if include_archived else "",
+        }
+        answer = fetch(client, "GET", "/api/sessions", query=chosen)
+    empty = 'no sessions match; start one with: compozy run "your task"'
+    if not every_state and state is None:
+        empty = "no active session here; see all with: compozy session list --all --all-workspaces"
+    rows = objects(answer.get("sessions"))
+    print_rows(
+        invocation,
+        rows,
+        SESSION_COLUMNS,
+        name="sessions",
+        toon_columns=SESSION_TOON,
+        envelope=with_source(answer, context),
+        empty=empty,
+    )
+    cursor = text_of(answer, "page", "next_cursor")
+    if cursor:
+        note(invocation, f"\nmore of {text_of(answer, 'page', 'total')}; continue with: --cursor {cursor}")
+
+
+def event_text(event: Mapping[str, object]) -> str:
+    """Return what an event says, in one line."""
+    content = event.get("content")
+    facts: Mapping[str, object] = content if isinstance(content, Mapping) else {}
+    parts = [text_of(facts, key) for key in ("title", "text", "error", "decision", "stop_reason")]
+    parts += [text_of(facts, "failure", "summary"), text_of(event, "stop_reason")]
+    return " ".join(dict.fromkeys(part for part in parts if part)).strip()
+
+
+EVENT_COLUMNS = (
+    Column("SEQ", "sequence"),
+    Column("TIME", "timestamp", lambda row: text_of(row, "timestamp")[11:19]),
+    Column("TYPE", "type"),
+    Column("WHAT", "text", lambda row: one_line(event_text(row))[:160]),
+)
+
+
+@command(
+    "events",
+    examples=(
+        "compozy session events sess-0123456789abcdef --last 20",
+        "compozy session events sess-0123456789abcdef --follow",
+        "compozy session events sess-0123456789abcdef --type tool_call -o jsonl",
+    ),
+)
+@click.argument("session_id")
+@click.option("--last", type=click.IntRange(1, 1000), help="The newest N events (default 200).")
+@click.option("--since", help="Events since a time (2026-01-31T12:00:00Z) or of the last 30s, 5m, 2h.")
+@click.option("--after", type=click.IntRange(0), help="Events behind this sequence number.")
+@click.option("--type", "kind", help="Only events of this type.")
+@click.option("--archive", type=click.Choice(("active", "only", "include")), help="Which of rewound events to show.")
+@click.option("--follow", "-f", is_flag=True, help="Stay, and print each event as it is stored.")
+@pass_invocation
+def session_events(
+    invocation: Invocation,
+    session_id: str,
+    last: int | None,
+    since: str | None,
+    after: int | None,
+    kind: str | None,
+    archive: str | None,
+    follow: bool,
+) -> None:
+    """Print the stored events of session SESSION_ID, oldest first."""
+    query: JsonObject = {"limit": last, "since": moment(since), "type": kind, "archive": archive}
+    if after is not None:
+        query["after_sequence"] = str(after)
+    with connected(invocation) as client:
+        session = find_session(client, session_id)
+        events = objects(fetch(client, "GET", f"{session_path(session)}/events", query=query).get("events"))
+        if not follow:
+            empty = 'no events yet; send a prompt with: compozy session prompt ID "your task"'
+            print_rows(invocation, events, EVENT_COLUMNS, name="events", empty=empty)
+            return
+        for event in events:
+            _print_event(invocation, event)
+        seen = max((int(text_of(event, "sequence") or 0) for event in events), default=after or 0)
+        path = f"{session_path(session)}/stream"
+        with client.stream("GET", path, query=given({"frames": "raw", "after_sequence": str(seen)})) as stream:
+            for message in stream:
+                if message is None or message.event in ("error", "transcript_snapshot"):
+                    continue
+                event = as_object(json.loads(message.data))
+                if int(text_of(event, "sequence") or 0) > seen and kind in (None, event.get("type")):
+                    _print_event(invocation, event)
+                if message.event == "session_stopped":
+                    return
+
+
+def moment(since: str | None) -> str | None:
+    """Return RFC 3339 text for a time or for a length of time before now."""
+    if since is None or "T" in since:
+        return since
+    try:
+        return format_time(datetime.now(UTC) - timedelta(seconds=parse_duration(since)))
+    except ValueError:
+        raise click.UsageError(
+            f"--since {since!r} is neither a time like 2026-01-31T12:00:00Z nor 30s, 5m, 2h"
+        ) from None
+
+
+def _print_event(invocation: Invocation, event: JsonObject) -> None:
+    if invocation.format == "human":
+        cells = [column.render(event) for column in EVENT_COLUMNS]
+        write(f"{cells[0]:>5}  {cells[1]}  {cells[2]:<14}  {cells[3]}".rstrip() + "\n")
+    elif invocation.format == "json":
+        write_json(event)
+    else:
+        write_json_line(event)
+
+
+@command("status", examples=("compozy session status sess-0123456789abcdef",))
+@click.argument("session_id")
+@pass_invocation
+def session_status(invocation: Invocation, session_id: str) -> None:
+    """Show session SESSION_ID: its state, its runtime, and who or what it waits for."""
+    with connected(invocation) as client:
+        session = find_session(client, session_id)
+    fields = (*SESSION_FIELDS, Column("Waits for", "pending_interactions", _pending_text))
+    print_object(invocation, session, fields, name="session")
+
+
+def _pending_text(session: Mapping[str, object]) -> str:
+    waiting = [text_of(i, "title") or text_of(i, "kind") for i in objects(session.get("pending_interactions"))]
+    remedy = f" (answer with: compozy session approve {text_of(session, 'id')} --decision allow-once)"
+    return ", ".join(waiting) + remedy if waiting else ""
+
+
+INTERACTION_COLUMNS = (
+    Column("REQUEST", "provider_request_id"),
+    Column("KIND", "kind"),
+    Column("STATUS", "status"),
+    Column("QUESTION", "title"),
+    Column("ANSWERS", "decisions"),
+    Column("ASKED", "created_at", lambda row: age(row.get("created_at"))),
+    Column("RESOLUTION", "resolution"),
+)
+
+
+@command("interactions", examples=("compozy session interactions sess-0123456789abcdef --status pending",))
+@click.argument("session_id")
+@click.option(
+    "--status",
+    type=click.Choice(("pending", "orphaned", "resolved", "timed_out", "canceled")),
+    help="Only questions in this state.",
+)
+@pass_invocation
+def session_interactions(invocation: Invocation, session_id: str, status: str | None) -> None:
+    """List what session SESSION_ID has asked a person."""
+    with connected(invocation) as client:
+        session = find_session(client, session_id)
+        answer = fetch(client, "GET", f"{session_path(session)}/interactions", query={"status": status})
+    rows = objects(answer.get("interactions"))
+    print_rows(invocation, rows, INTERACTION_COLUMNS, name="interactions", envelope=answer, empty="no questions")

@@ -1,0 +1,165 @@
+"""`compozy workspace add|list|info|edit|remove`: the folders agents work in (contract §3.4, §4.1)."""
+
+from collections.abc import Mapping
+
+import click
+
+from compozy.cli.commands.agent_read import LIST_COLUMNS, with_source
+from compozy.cli.commands.session_write import confirm
+from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column, note, print_object, print_rows, write, write_json, write_json_line, write_table
+from compozy.cli.sessions import SESSION_COLUMNS
+from compozy.cli.workspace_context import WorkspaceContext, existing_folder, find
+from compozy.model.errors import LocalError
+
+COLUMNS = (
+    Column("ID", "id"),
+    Column("NAME", "name"),
+    Column("ROOT", "root_dir"),
+    Column("MORE FOLDERS", "add_dirs"),
+    Column("DEFAULT AGENT", "default_agent"),
+)
+FIELDS = (
+    Column("Workspace", "id"),
+    Column("Name", "name"),
+    Column("Root", "root_dir"),
+    Column("More folders", "add_dirs"),
+    Column("Default agent", "default_agent"),
+    Column("Sandbox", "sandbox_ref"),
+    Column("Created", "created_at"),
+)
+
+
+@command(
+    "add",
+    examples=(
+        "compozy workspace add .",
+        "compozy workspace add ~/project --name project --add-dir ~/shared-agents --default-agent general",
+    ),
+)
+@click.argument("path")
+@click.option("--name", help="Its name (default: the folder's name).")
+@click.option("--add-dir", "add_dirs", multiple=True, help="One more folder to read agents from; repeatable.")
+@click.option("--default-agent", help="The agent of sessions that name none.")
+@click.option("--sandbox", help="Reference of a sandbox profile.")
+@pass_invocation
+def workspace_add(
+    invocation: Invocation,
+    path: str,
+    name: str | None,
+    add_dirs: tuple[str, ...],
+    default_agent: str | None,
+    sandbox: str | None,
+) -> None:
+    """Register the folder PATH as a workspace."""
+    body: JsonObject = {"root_dir": str(existing_folder(path))}
+    more: JsonObject = {
+        "name": name,
+        "add_dirs": [str(existing_folder(folder)) for folder in add_dirs],
+        "default_agent": default_agent,
+        "sandbox_ref": sandbox,
+    }
+    with connected(invocation) as client:
+        answer = fetch(client, "POST", "/api/workspaces", body=body | {k: v for k, v in more.items() if v})
+    print_object(invocation, as_object(answer.get("workspace")), FIELDS, name="workspace")
+
+
+@command("list", examples=("compozy workspace list", "compozy workspace list -o json"))
+@pass_invocation
+def workspace_list(invocation: Invocation) -> None:
+    """List the registered workspaces."""
+    with connected(invocation) as client:
+        rows = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+    print_rows(
+        invocation, rows, COLUMNS, name="workspaces", empty="no workspaces yet; register one: compozy workspace add ."
+    )
+
+
+@command("info", examples=("compozy workspace info", "compozy workspace info project -o json"))
+@click.argument("workspace", required=False)
+@pass_invocation
+def workspace_info(invocation: Invocation, workspace: str | None) -> None:
+    """Show WORKSPACE (an id, name or path; default: the one you stand in) with its agents and sessions."""
+    with connected(invocation) as client:
+        context = _context(find(client, positional=workspace))
+        detail = fetch(client, "GET", f"/api/workspaces/{context.id}")
+    record = with_source(detail, context)
+    if not invocation.is_human:
+        print_object(invocation, record, (), name="workspace")
+        return
+    print_object(invocation, as_object(detail.get("workspace")), FIELDS, name="workspace")
+    for title, key, columns in (("Agents", "agents", LIST_COLUMNS), ("Sessions", "sessions", SESSION_COLUMNS)):
+        rows = objects(detail.get(key))
+        if rows:
+            write(f"\n{title}\n")
+            write_table(invocation, [c.title for c in columns], [[c.render(row) for c in columns] for row in rows])
+
+
+@command(
+    "edit",
+    examples=("compozy workspace edit project --name product", "compozy workspace edit . --default-agent general"),
+)
+@click.argument("workspace", required=False)
+@click.option("--name", help="A new name.")
+@click.option("--add-dir", "add_dirs", multiple=True, help="Replace the further folders by these; repeatable.")
+@click.option("--default-agent", help="The agent of sessions that name none.")
+@click.option("--sandbox", help="Reference of a sandbox profile.")
+@pass_invocation
+def workspace_edit(
+    invocation: Invocation,
+    workspace: str | None,
+    name: str | None,
+    add_dirs: tuple[str, ...],
+    default_agent: str | None,
+    sandbox: str | None,
+) -> None:
+    """Change WORKSPACE; what is not given stays as it is."""
+    body: Mapping[str, object] = {
+        "name": name,
+        "add_dirs": [str(existing_folder(folder)) for folder in add_dirs] or None,
+        "default_agent": default_agent,
+        "sandbox_ref": sandbox,
+    }
+    if not any(value is not None for value in body.values()):
+        raise click.UsageError("nothing to change; give --name, --add-dir, --default-agent or --sandbox")
+    with connected(invocation) as client:
+        context = _context(find(client, positional=workspace))
+        answer = fetch(client, "PATCH", f"/api/workspaces/{context.id}", body=body)
+    record = with_source(as_object(answer.get("workspace")), context)
+    print_object(invocation, record, FIELDS, name="workspace")
+
+
+@command("remove", examples=("compozy workspace remove project --yes",))
+@click.argument("workspace")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_invocation
+def workspace_remove(invocation: Invocation, workspace: str, yes: bool) -> None:
+    """Forget WORKSPACE; the folder and its files stay untouched."""
+    with connected(invocation) as client:
+        context = _context(find(client, positional=workspace))
+        confirm(invocation, f'Forget workspace "{text_of(context.workspace, "name")}"?', yes)
+        fetch(client, "DELETE", f"/api/workspaces/{context.id}")
+    answer: JsonObject = {"workspace_id": context.id, "removed": True}
+    if invocation.is_human:
+        note(
+            invocation,
+            f"forgot {context.workspace.get('name')}; its files stay in {context.workspace.get('root_dir')}",
+        )
+    elif invocation.format == "json":
+        write_json(answer)
+    elif invocation.format == "jsonl":
+        write_json_line(answer)
+    else:
+        print_object(invocation, answer, (), name="result")
+
+
+def _context(found: WorkspaceContext | None) -> WorkspaceContext:
+    if found is None:
+        raise LocalError(
+            "this folder is no workspace; register it first",
+            code="workspace_not_found",
+            hint="compozy workspace add .",
+        )
+    return found

@@ -1,0 +1,102 @@
+"""Reaching the daemon: connect, ask, and say so when the daemon is older than this program.
+
+The client itself is `compozy.client`; here it is only opened once per call and its answers are narrowed to plain
+JSON objects. Implements the remarks on transport of contract §4 and the upgrade note of issue 2.
+"""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from compozy import __version__
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import note
+from compozy.model.errors import LocalError
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
+
+JsonObject = dict[str, object]
+
+
+@contextmanager
+def connected(invocation: Invocation) -> Iterator["DaemonClient"]:
+    """Open the connection to the running daemon and close it afterwards.
+
+    Raises:
+        DaemonUnreachable: no daemon answers; its hint says how to start one.
+    """
+    from compozy.client import connect  # noqa: PLC0415 - start-up cost
+
+    client = connect(invocation.home)
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def fetch(
+    client: "DaemonClient",
+    method: str,
+    path: str,
+    *,
+    query: Mapping[str, object] | None = None,
+    body: Mapping[str, object] | None = None,
+) -> JsonObject:
+    """Ask the daemon and return the JSON object of its answer, {} when the answer has no body."""
+    answer = client.request(method, path, query=given(query or {}), body=body)
+    return as_object(answer.json()) if answer.body else {}
+
+
+def given(values: Mapping[str, object]) -> dict[str, str]:
+    """Turn query values into text, leaving out what was not given."""
+    chosen = {key: value for key, value in values.items() if value not in (None, "", (), False)}
+    return {key: "true" if value is True else str(value) for key, value in chosen.items()}
+
+
+def as_object(value: object) -> JsonObject:
+    """Narrow JSON data to an object.
+
+    Raises:
+        LocalError: it is something else, so the answer is not from a daemon of this contract.
+    """
+    if not isinstance(value, dict):
+        raise LocalError(
+            f"the daemon answered {type(value).__name__} where an object was expected; is it of the same version?",
+            code="unexpected_answer",
+            hint="compozy daemon stop && compozy daemon start",
+        )
+    return value
+
+
+def objects(value: object) -> list[JsonObject]:
+    """Narrow JSON data to a list of objects; null is an empty list."""
+    return [as_object(item) for item in value] if isinstance(value, list) else []
+
+
+def text_of(record: Mapping[str, object], *keys: str) -> str:
+    """Return the text below nested keys, "" when any of them is missing."""
+    value: object = record
+    for key in keys:
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return "" if value is None else str(value)
+
+
+def warn_when_older(invocation: Invocation, daemon_version: str) -> None:
+    """Say that the running daemon is older than this program: it keeps its old code until it is restarted."""
+    if is_newer(__version__, daemon_version):
+        note(
+            invocation,
+            f"note: this is compozy {__version__}, the running daemon is {daemon_version}; "
+            "restart it with: compozy daemon stop && compozy daemon start",
+        )
+
+
+def is_newer(version: str, other: str) -> bool:
+    """Compare dotted versions by their numbers; anything unreadable is not newer."""
+    return _numbers(version) > _numbers(other) if _numbers(version) and _numbers(other) else False
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    parts = version.split("+")[0].split("-")[0].split(".")
+    return tuple(int(part) for part in parts) if all(part.isdigit() for part in parts) else ()

@@ -1,0 +1,108 @@
+"""What the session commands share: finding a session by id, its columns, and the choice of who answers questions.
+
+Per-session routes need the workspace; the id alone is enough for a person (contract §4).
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, TypeVar
+from urllib.parse import quote
+
+import click
+
+from compozy.cli.connection import JsonObject, as_object, fetch, text_of
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column
+from compozy.cli.wording import age, parse_duration
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
+
+F = TypeVar("F", bound=Callable[..., object])
+
+
+def find_session(client: "DaemonClient", session_id: str) -> JsonObject:
+    """Return the session with that id.
+
+    Raises:
+        ApiError: there is none (404).
+    """
+    return as_object(fetch(client, "GET", f"/api/sessions/{quote(session_id, safe='')}").get("session"))
+
+
+def session_path(session: Mapping[str, object]) -> str:
+    """Return the path below which the operations of a session lie."""
+    workspace, session_id = text_of(session, "workspace_id"), text_of(session, "id")
+    return f"/api/workspaces/{quote(workspace, safe='')}/sessions/{quote(session_id, safe='')}"
+
+
+def runtime_text(session: Mapping[str, object]) -> str:
+    """Return `provider · model` of a session."""
+    provider, model = (
+        text_of(session, "runtime", "effective", "provider"),
+        text_of(session, "runtime", "effective", "model"),
+    )
+    return f"{provider} · {model}" if model else provider
+
+
+def reason_text(session: Mapping[str, object]) -> str:
+    """Return why a session stopped or failed, in a few words."""
+    parts = [text_of(session, "stop_reason"), text_of(session, "stop_detail"), text_of(session, "failure", "summary")]
+    return ": ".join(dict.fromkeys(part for part in parts if part))
+
+
+SESSION_COLUMNS = (
+    Column("ID", "id"),
+    Column("NAME", "name"),
+    Column("AGENT", "agent_name"),
+    Column("STATE", "state"),
+    Column("BADGE", "badge"),
+    Column("UPDATED", "updated_at", lambda row: age(row.get("updated_at"))),
+)
+SESSION_TOON = tuple(
+    Column(field, field)
+    for field in ("id", "name", "agent_name", "state", "badge", "type", "workspace_id", "created_at", "updated_at")
+)
+SESSION_FIELDS = (
+    Column("Session", "id"),
+    Column("Name", "name"),
+    Column("Agent", "agent_name"),
+    Column("State", "state"),
+    Column("Badge", "badge"),
+    Column("Runtime", "runtime", runtime_text),
+    Column("Workspace", "workspace_path"),
+    Column("Reason", "stop_reason", reason_text),
+    Column("Created", "created_at", lambda row: age(row.get("created_at"))),
+    Column("Updated", "updated_at", lambda row: age(row.get("updated_at"))),
+)
+
+
+class Duration(click.ParamType[float]):
+    """A length of time on the command line, in seconds."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        if isinstance(value, float):
+            return value
+        try:
+            return parse_duration(str(value))
+        except ValueError as error:
+            self.fail(str(error), param, ctx)
+
+
+def turn_options(function: F) -> F:
+    """Add `--on-ask` and `--timeout` to a command that drives a turn."""
+    asked = click.option(
+        "--on-ask",
+        type=click.Choice(("ask", "deny", "allow")),
+        help="When the agent asks for permission: ask here, deny, or allow (default: ask in a terminal, else deny).",
+    )
+    timed = click.option(
+        "--timeout", type=Duration(), metavar="D", help="Cancel the turn after this long: 30s, 5m, 1h30m."
+    )
+    return asked(timed(function))
+
+
+def who_answers(invocation: Invocation, on_ask: str | None) -> str:
+    """Return the mode of answering: what was asked for, else `ask` where a person can be asked, else `deny`."""
+    return on_ask or ("ask" if invocation.can_ask else "deny")

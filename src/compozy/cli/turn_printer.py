@@ -1,0 +1,118 @@
+"""Writes the steps of a turn for a person: the answer on standard output, everything around it on standard error.
+
+So `compozy run … > answer.md` keeps the answer alone. On a terminal a status line moves below; elsewhere every
+line is final. It decides nothing: questions and endings are `compozy.cli.turns`' business.
+"""
+
+import sys
+from typing import assert_never
+
+from compozy.cli.output import clean, one_line
+from compozy.cli.status_line import StatusLine
+from compozy.cli.turn_record import (
+    Asked,
+    Decided,
+    Failed,
+    Finished,
+    Notice,
+    PlanChanged,
+    PlanEntry,
+    Step,
+    Text,
+    TextEnded,
+    Thought,
+    ToolCall,
+    ToolEnded,
+    ToolStarted,
+)
+
+_PLAN_MARKS = {"completed": "[x]", "in_progress": "[>]"}
+_DIM, _RED, _RESET = "\x1b[2m", "\x1b[31m", "\x1b[0m"
+
+
+class TurnPrinter:
+    """Prints one turn as it comes."""
+
+    def __init__(self, status: StatusLine, *, colour: bool) -> None:
+        self.status = status
+        self.colour = colour
+        self.at_line_start = True
+
+    def show(self, step: Step) -> None:
+        """Print what one step means to a person."""
+        match step:
+            case Text(text):
+                self._answer(clean(text))
+            case TextEnded() | Finished():
+                self._end_line()
+            case Thought(text):
+                self.status.activity = "thinking"
+            case ToolStarted(call):
+                self.status.activity = clean(one_line(tool_text(call)))
+            case ToolEnded(call):
+                self._tool_ended(call)
+            case PlanChanged(entries, changed):
+                self._plan(entries, changed)
+            case Asked(permission):
+                self.status.activity = "waiting for permission"
+            case Decided(permission):
+                by = {"provider": "by policy", "operator": "by a person"}.get(permission.decided_by, "")
+                self.line(f"{permission.decision.replace('-', ' ')} {by}: {permission.subject}".replace(" :", ":"))
+            case Notice(text):
+                self.line(f"note: {text}")
+            case Failed(text):
+                self.line(f"the turn failed: {text}", colour=_RED)
+            case _:
+                assert_never(step)
+
+    def line(self, text: str, *, colour: str = _DIM) -> None:
+        """Print one line beside the answer."""
+        self._end_line()
+        self.status.hide()
+        safe = clean(one_line(text))
+        sys.stderr.write(f"{colour}{safe}{_RESET}\n" if self.colour else f"{safe}\n")
+        sys.stderr.flush()
+
+    def tick(self) -> None:
+        """Let the status line move; called about ten times a second."""
+        if self.at_line_start:
+            self.status.draw()
+
+    def close(self) -> None:
+        """End the last line and take the status line away."""
+        self._end_line()
+        self.status.hide()
+
+    def _answer(self, text: str) -> None:
+        if text:
+            self.status.hide()
+            self.status.activity = "answering"
+            sys.stdout.write(text)
+            sys.stdout.flush()
+            self.at_line_start = text.endswith("\n")
+
+    def _end_line(self) -> None:
+        if not self.at_line_start:
+            sys.stdout.write("\n")
+            sys.stdout.flush()
+            self.at_line_start = True
+
+    def _tool_ended(self, call: ToolCall) -> None:
+        self.status.activity = "working"
+        if call.status == "failed":
+            self.line(f"✗ {tool_text(call)}" + (f": {call.error}" if call.error else ""), colour=_RED)
+        else:
+            self.line(f"✓ {tool_text(call)}")
+
+    def _plan(self, entries: tuple[PlanEntry, ...], changed: tuple[PlanEntry, ...]) -> None:
+        if len(changed) == len(entries):
+            self.line("plan:")
+        for status, text in changed:
+            self.line(f"  {_PLAN_MARKS.get(status, '[ ]')} {text}")
+
+
+def tool_text(call: ToolCall) -> str:
+    """Return a tool call in a few words, with the places its title does not name already."""
+    title = call.title or call.kind or "tool"
+    places = [place for place in call.places if place.rpartition("/")[2].partition(":")[0] not in title]
+    return f"{title} ({', '.join(places)})" if places else title

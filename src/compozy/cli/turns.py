@@ -1,0 +1,246 @@
+"""Driving one turn from the command line: send the prompt, follow its stream, answer questions, cancel in time.
+
+Shared by `run` and `session prompt`. What the frames mean is `turn_record`, what a person sees `turn_printer`,
+how it is judged `turn_ending`. Implements contract §3.5 (Prompt, approve, cancel) and decisions D30.
+"""
+
+import json
+import secrets
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
+from compozy.cli.interrupts import Interrupts, LeaveNow
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import write_json_line
+from compozy.cli.questions import Question
+from compozy.cli.status_line import StatusLine
+from compozy.cli.turn_ending import Ending, judge
+from compozy.cli.turn_printer import TurnPrinter
+from compozy.cli.turn_record import Asked, Decided, Permission, TurnRecord
+from compozy.cli.wording import seconds_until, write_duration
+from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient, EventStream
+
+# How often the loop looks at the keyboard, the clock and the status line.
+_TICK_SECONDS = 0.1
+# How long an agent program may take to start and to agree on a session; the daemon has shorter bounds of its own.
+_START_SECONDS = 600.0
+# How long a cancelled turn may take to end before we leave it to the daemon, which kills the agent by itself.
+_CANCEL_GRACE_SECONDS = 15.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnOptions:
+    """How to treat questions (`on_ask`: ask, deny or allow) and time (`timeout` in seconds)."""
+
+    on_ask: str
+    timeout: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurnResult:
+    """What came of a prompt: a judged turn, or the daemon's `queued` answer when the session was busy."""
+
+    record: TurnRecord
+    ending: Ending
+    stop_reason: str = ""
+    queued: JsonObject | None = None
+
+
+class Turn:
+    """One prompt of one session, from sending it to its end."""
+
+    def __init__(
+        self, client: "DaemonClient", invocation: Invocation, session: Mapping[str, object], options: TurnOptions
+    ) -> None:
+        self.client = client
+        self.invocation = invocation
+        self.session_id = text_of(session, "id")
+        self.agent = text_of(session, "agent_name") or "the agent"
+        workspace = quote(text_of(session, "workspace_id"), safe="")
+        self.path = f"/api/workspaces/{workspace}/sessions/{quote(self.session_id, safe='')}"
+        self.options = options
+        self.record = TurnRecord()
+        status = StatusLine(enabled=invocation.can_ask, activity=f"starting {self.agent}")
+        self.printer = TurnPrinter(status, colour=invocation.has_colour)
+        self.question: Question | None = None
+        self.waiting: list[Permission] = []
+        self.give_up_at: float | None = None
+        self.timed_out = False
+        self.interrupts = Interrupts()
+
+    def run(self, body: Mapping[str, object]) -> TurnResult:
+        """Send the prompt and stay until its turn has ended.
+
+        Raises:
+            ApiError: the daemon refuses the prompt.
+            LocalError: the connection broke (69), or the person left a running turn (130).
+        """
+        with self.interrupts:
+            try:
+                queued = self._follow(body)
+            except KeyboardInterrupt:
+                self._cancel()
+                queued = None
+            except LocalError as error:
+                if error.code != "connection_lost":
+                    raise
+                queued = None
+                self._lost(error)
+            except LeaveNow:
+                raise self._left_running() from None
+            finally:
+                self.printer.close()
+        if queued is not None:
+            return TurnResult(record=self.record, ending=Ending("done", 0), queued=queued)
+        return self._judged()
+
+    def _follow(self, body: Mapping[str, object]) -> JsonObject | None:
+        deadline = time.monotonic() + self.options.timeout if self.options.timeout else None
+        with self._open(body) as stream:
+            if stream.answer is not None:
+                return as_object(as_object(stream.answer.json()).get("prompt"))
+            self.interrupts.is_streaming = True
+            for event in stream:
+                self._watch(deadline)
+                if event is None:
+                    self._idle()
+                elif event.data == "[DONE]":
+                    break
+                else:
+                    self._take(as_object(json.loads(event.data)))
+                if self.give_up_at is not None and time.monotonic() > self.give_up_at:
+                    break
+        return None
+
+    def _open(self, body: Mapping[str, object]) -> "EventStream":
+        """Send the prompt. The answer begins when the agent program is up, so the status line moves meanwhile."""
+        limit = min(self.options.timeout or _START_SECONDS, _START_SECONDS)
+        with self.printer.status.moving():
+            return self.client.stream("POST", f"{self.path}/prompt", body=body, tick=_TICK_SECONDS, timeout=limit)
+
+    def _watch(self, deadline: float | None) -> None:
+        if self.give_up_at is not None:
+            return
+        if self.interrupts.count:
+            self.printer.line("cancelling the turn; press Ctrl-C again to leave it running")
+            self._cancel()
+        elif deadline is not None and time.monotonic() > deadline:
+            self.timed_out = True
+            self._cancel()
+
+    def _cancel(self) -> None:
+        self.give_up_at = time.monotonic() + _CANCEL_GRACE_SECONDS
+        self.question = None
+        with suppress(CompozyError):
+            fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
+
+    def _take(self, frame: JsonObject) -> None:
+        if self.invocation.format == "jsonl":
+            write_json_line(frame)
+        for step in self.record.apply(frame):
+            if isinstance(step, Decided) and self.question and self.question.permission is step.permission:
+                self.question = None
+                self.printer.line("")
+            if self.invocation.is_human:
+                self.printer.show(step)
+            if isinstance(step, Asked):
+                self._asked(step.permission)
+
+    def _asked(self, permission: Permission) -> None:
+        if self.options.on_ask in ("allow", "deny"):
+            self._decide(permission, "allow-once" if self.options.on_ask == "allow" else "reject-once", by="on-ask")
+        elif self.invocation.can_ask:
+            self.waiting.append(permission)
+        elif self.invocation.is_human:
+            self.printer.line(
+                f"waiting for an answer to {permission.subject}; give it with: "
+                f"compozy session approve {self.session_id} --decision allow-once"
+            )
+
+    def _idle(self) -> None:
+        if self.question is not None:
+            decision = self.question.poll()
+            if decision is not None:
+                permission, self.question = self.question.permission, None
+                self._decide(permission, decision, by="person")
+            return
+        while self.waiting and self.give_up_at is None:
+            permission = self.waiting.pop(0)
+            if not permission.decision:
+                self.printer.close()
+                self.question = Question(
+                    permission, agent=self.agent, wait_seconds=seconds_until(permission.expires_at)
+                )
+                self.question.show()
+                return
+        self.printer.tick()
+
+    def _decide(self, permission: Permission, decision: str, *, by: str) -> None:
+        body = {"request_id": permission.request_id, "turn_id": permission.turn_id or self.record.turn_id}
+        answer = fetch(self.client, "POST", f"{self.path}/approve", body=body | {"decision": decision})
+        if text_of(answer, "outcome") in ("applied", "resolved-after-restart", ""):
+            permission.decision, permission.decided_by = decision, by
+
+    def _judged(self) -> TurnResult:
+        stop_reason, failure = self._read_end()
+        ending = judge(
+            self.record,
+            on_ask=self.options.on_ask,
+            stop_reason=stop_reason,
+            failure=failure,
+            was_interrupted=self.interrupts.count > 0,
+            timed_out_after=write_duration(self.options.timeout or 0) if self.timed_out else "",
+        )
+        return TurnResult(record=self.record, ending=ending, stop_reason=stop_reason)
+
+    def _read_end(self) -> tuple[str, JsonObject | None]:
+        """Read how the turn ended: the newest event of a turn is its `done` or `error`."""
+        stop_reason, found = "", None
+        with suppress(CompozyError):
+            if self.record.turn_id:
+                query = {"turn_id": self.record.turn_id, "limit": 1}
+                for event in objects(fetch(self.client, "GET", f"{self.path}/events", query=query).get("events")):
+                    content = event.get("content")
+                    facts: Mapping[str, object] = content if isinstance(content, Mapping) else {}
+                    stop_reason, found = text_of(facts, "stop_reason"), facts.get("failure")
+            found = found or as_object(fetch(self.client, "GET", self.path).get("session")).get("failure")
+        return stop_reason, as_object(found) if found else None
+
+    def _lost(self, error: LocalError) -> None:
+        if not self.interrupts.is_streaming and self.options.timeout is not None:
+            self.timed_out = True
+            self._cancel()
+            return
+        raise LocalError(
+            f"the connection to the daemon broke off during the turn; what happened is kept in session "
+            f"{self.session_id}: {error.message}",
+            exit_code=error.exit_code,
+            code=error.code,
+            hint=f"compozy session events {self.session_id}",
+        ) from error
+
+    def _left_running(self) -> LocalError:
+        return LocalError(
+            f"left; the turn goes on in session {self.session_id}",
+            exit_code=EXIT_CANCELLED,
+            code="left_running",
+            hint=f"compozy session events {self.session_id} --follow",
+        )
+
+
+def prompt_body(message: str, *, message_id: str = "", idempotency_key: str = "") -> JsonObject:
+    """Return the body of a prompt with an identity of its own, so that sending it twice starts one turn."""
+    identity = secrets.token_hex(8)
+    return {
+        "message": message,
+        "message_id": message_id or f"msg-{identity}",
+        "idempotency_key": idempotency_key or f"key-{identity}",
+    }

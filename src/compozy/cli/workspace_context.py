@@ -1,0 +1,170 @@
+"""Which workspace a call means (contract §4.2): argument, `--workspace`, COMPOZY_WORKSPACE, the calling session,
+the folder one stands in.
+
+A reference is an id, a unique name, or a path; a path means the nearest registered root that encloses it. The
+user's own home folder counts only for calls made in it directly: it would swallow every project below it.
+"""
+
+import os
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import quote
+
+from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
+from compozy.cli.failures import IdentityError
+from compozy.model.errors import EXIT_REFUSED, EXIT_UNAVAILABLE, EXIT_USAGE, LocalError
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
+
+
+class WorkspaceContext(NamedTuple):
+    """The workspace of a call and how it was found (`resolution_source`)."""
+
+    workspace: JsonObject
+    source: str
+
+    @property
+    def id(self) -> str:
+        return text_of(self.workspace, "id")
+
+
+def find(
+    client: "DaemonClient",
+    *,
+    positional: str | None = None,
+    flag: str | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> WorkspaceContext | None:
+    """Resolve the context without registering anything; None when only the folder could say and it is unknown.
+
+    Raises:
+        LocalError: the reference is blank, names nothing, or names a path that does not exist.
+    """
+    env = os.environ if environ is None else environ
+    known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+    for source, reference in (("positional", positional), ("flag", flag), ("env", env.get("COMPOZY_WORKSPACE"))):
+        if reference is not None:
+            return WorkspaceContext(named(client, reference, known, source), source)
+    of_session = _of_calling_session(client, env, known)
+    if of_session is not None:
+        return WorkspaceContext(of_session, "session_identity")
+    here = enclosing(Path.cwd(), known)
+    return WorkspaceContext(here, "cwd") if here is not None else None
+
+
+def find_or_register(client: "DaemonClient", *, flag: str | None = None, path: str | None = None) -> WorkspaceContext:
+    """Resolve the context; a path or folder that no root encloses becomes a workspace of its own.
+
+    Raises:
+        LocalError: as `find`.
+    """
+    if path is not None:
+        return WorkspaceContext(_register(client, existing_folder(path)), "flag")
+    if flag is not None and is_path(flag):
+        folder = existing_folder(flag)
+        known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+        return WorkspaceContext(enclosing(folder, known) or _register(client, folder), "flag")
+    found = find(client, flag=flag)
+    return found or WorkspaceContext(_register(client, Path.cwd()), "cwd")
+
+
+def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], source: str) -> JsonObject:
+    """Return the workspace a reference names.
+
+    Raises:
+        LocalError: see `find`.
+    """
+    if not reference.strip():
+        where = {"flag": "--workspace", "env": "COMPOZY_WORKSPACE"}.get(source, "the workspace")
+        raise LocalError(
+            f"{where} is blank; give an id, a name or a path, or leave it out", exit_code=EXIT_USAGE, code="usage"
+        )
+    for workspace in known:
+        if reference in (workspace.get("id"), workspace.get("name")):
+            return workspace
+    if is_path(reference):
+        folder = existing_folder(reference)
+        found = enclosing(folder, known)
+        if found is None:
+            raise LocalError(
+                f"no workspace is registered at {str(folder)!r} or above it; register it first",
+                exit_code=EXIT_UNAVAILABLE,
+                code="workspace_not_found",
+                hint=f"compozy workspace add {shell_word(str(folder))}",
+            )
+        return found
+    close = get_close_matches(reference, [text_of(workspace, "name") for workspace in known], n=1)
+    if close:
+        raise LocalError(
+            f"no workspace is called {reference!r}; did you mean {close[0]!r}?",
+            exit_code=EXIT_UNAVAILABLE,
+            code="workspace_not_found",
+            hint="compozy workspace list",
+        )
+    # The daemon also knows each workspace by the id in its workspace.toml, and words the refusal.
+    return as_object(fetch(client, "GET", f"/api/workspaces/{quote(reference, safe='')}").get("workspace"))
+
+
+def is_path(reference: str) -> bool:
+    """Whether a reference is meant as a path rather than an id or a name."""
+    return reference in (".", "..", "~") or "/" in reference or reference.startswith("~")
+
+
+def existing_folder(reference: str) -> Path:
+    """Return the real path of a folder.
+
+    Raises:
+        LocalError: there is no such folder.
+    """
+    path = Path(os.path.abspath(Path(reference).expanduser()))
+    if not path.is_dir():
+        what = "is not a folder" if path.exists() else "does not exist"
+        raise LocalError(
+            f"workspace path {str(path)!r} {what}; name an existing folder or make it",
+            code="workspace_path_missing",
+            hint=None if path.exists() else f"mkdir -p {shell_word(str(path))}",
+        )
+    return path.resolve()
+
+
+def enclosing(folder: Path, known: Sequence[JsonObject]) -> JsonObject | None:
+    """Return the registered workspace whose root is nearest above the folder, or None."""
+    here = folder.resolve()
+    user_home = Path.home().resolve()
+    roots = {Path(text_of(workspace, "root_dir")).resolve(): workspace for workspace in known}
+    for candidate in (here, *here.parents):
+        if candidate in roots and (candidate != user_home or here == user_home):
+            return roots[candidate]
+    return None
+
+
+def shell_word(text: str) -> str:
+    """Quote text so that a shell reads it as one word."""
+    from shlex import quote as shell_quote  # noqa: PLC0415 - start-up cost
+
+    return shell_quote(text)
+
+
+def _register(client: "DaemonClient", folder: Path) -> JsonObject:
+    answer = fetch(client, "POST", "/api/workspaces", body={"root_dir": str(folder)})
+    return as_object(answer.get("workspace"))
+
+
+def _of_calling_session(
+    client: "DaemonClient", env: Mapping[str, str], known: Sequence[JsonObject]
+) -> JsonObject | None:
+    session_id, agent = env.get("COMPOZY_SESSION_ID", ""), env.get("COMPOZY_AGENT", "")
+    if not (session_id and agent):
+        return None
+    session = as_object(fetch(client, "GET", f"/api/sessions/{quote(session_id, safe='')}").get("session"))
+    if session.get("agent_name") != agent:
+        raise IdentityError(
+            "identity_mismatch",
+            f"session {session_id!r} belongs to agent {session.get('agent_name')!r}, not to {agent!r}",
+            action="unset COMPOZY_SESSION_ID and COMPOZY_AGENT, or set both to the session that calls",
+            exit_code=EXIT_REFUSED,
+        )
+    return next((w for w in known if w.get("id") == session.get("workspace_id")), None)
