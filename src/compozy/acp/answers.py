@@ -7,6 +7,7 @@ fields (spec/acp.md, table and fault groups 10 and 13); only what a session cann
 from collections.abc import Iterator, Mapping
 
 import msgspec
+from msgspec.structs import replace
 
 from compozy.acp.contract import (
     AgentInfo,
@@ -82,30 +83,51 @@ def read_initialize(raw: msgspec.Raw) -> AgentInfo:
     )
 
 
-def read_session_options(raw: msgspec.Raw, session_id: str = "") -> SessionOptions:
-    """Read the answer to `session/new`, `load`, `resume` or `set_config_option`; null counts as empty.
+def read_session_options(raw: msgspec.Raw, known: SessionOptions | None = None) -> SessionOptions:
+    """Read the answer to `session/new`, `load`, `resume` or `set_config_option`, or an update that changes options.
+
+    Parts that the answer leaves out (a null answer leaves out all) stay as `known` has them.
 
     Raises:
         AgentProtocolError: no session id where none is known.
     """
     body = read_object(raw)
-    session_id = session_id or _text(body.get("sessionId"))
-    if not session_id:
+    known = known or SessionOptions(session_id=read_text(body, "sessionId"))
+    if not known.session_id:
         raise AgentProtocolError("the agent answered session/new without a session id")
-    modes, models = _object(body.get("modes")), _object(body.get("models"))
-    options, categories = read_config_options(body)
-    return SessionOptions(
-        session_id=session_id,
-        modes=tuple(
-            SessionMode(id=_text(mode.get("id")), name=_text(mode.get("name")))
-            for mode in _objects(modes.get("availableModes"))
-        ),
-        current_mode=_text(modes.get("currentModeId")),
-        config_options=options,
-        option_categories=categories,
-        legacy_models=tuple(_text(model.get("modelId")) for model in _objects(models.get("availableModels"))),
-        legacy_current_model=_text(models.get("currentModelId")),
+    if "modes" in body:
+        modes = _object(body["modes"])
+        known = replace(
+            known,
+            modes=tuple(
+                SessionMode(id=read_text(mode, "id"), name=read_text(mode, "name"))
+                for mode in _objects(modes.get("availableModes"))
+            ),
+            current_mode=read_text(modes, "currentModeId"),
+        )
+    if "models" in body:
+        models = _object(body["models"])
+        ids = tuple(read_text(model, "modelId") for model in _objects(models.get("availableModels")))
+        known = replace(known, legacy_models=ids, legacy_current_model=read_text(models, "currentModelId"))
+    if "configOptions" in body:
+        options, categories = read_config_options(body)
+        known = replace(known, config_options=options, option_categories=categories)
+    return known
+
+
+def choose_option(known: SessionOptions, option_id: str, value: str | bool) -> SessionOptions:
+    """Return the options with one value chosen: for agents that accept a choice without telling the result."""
+    options = tuple(
+        replace(option, current=_value(value)) if option.id == option_id else option
+        for option in known.config_options
     )
+    return replace(known, config_options=options)
+
+
+def read_mode_update(raw: msgspec.Raw, known: SessionOptions) -> SessionOptions:
+    """Read a `current_mode_update`."""
+    mode = read_text(read_object(raw), "currentModeId")
+    return replace(known, current_mode=mode) if mode else known
 
 
 def read_config_options(body: Mapping[str, object]) -> tuple[tuple[ConfigOption, ...], dict[str, str]]:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Literal
 
 from compozy.acp.contract import AgentStartError, LaunchSpec, ProcessIdentity
-from compozy.acp.processes import MARKER_NAME, end_members_blocking, identify
+from compozy.acp.processes import MARKER_NAME, Ended, end_members_blocking, identify
 
 STDERR_TAIL = 128 * 1024
 # One read of the event loop takes at most 256 KiB; the default pipe holds 64 KiB.
@@ -104,9 +104,10 @@ class Writing(asyncio.Protocol):
             return
         if transport.is_closing():
             return
-        transport.write(data)
         if transport.get_write_buffer_size() > self._limit:
             self._on_broken(f"the agent left more than {self._limit} bytes of its input unread")
+            return
+        transport.write(data)
 
     async def writable(self, timeout: float) -> None:
         """Wait until the program reads again. Raises TimeoutError."""
@@ -218,15 +219,11 @@ class Child:
             return False
         return True
 
-    def signal_group(self, number: signal.Signals) -> None:
-        """Signal the program's process group; its number is certainly ours until `end`."""
-        if not self._is_reaped:
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.identity.group, number)
-
-    async def end(self, *, term_grace: float, use_marker: bool = True) -> None:
+    async def end(self, *, term_grace: float, use_marker: bool = True) -> Ended:
         """SIGTERM and SIGKILL everything of the launch that is alive, then reap and close the pipes."""
-        await asyncio.to_thread(end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker)
+        ended = await asyncio.to_thread(
+            end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker
+        )
         await self.wait_exit(5.0)
         if self.exited.is_set() and not self._is_reaped:
             self._is_reaped = True
@@ -235,6 +232,7 @@ class Child:
                 self._popen.wait(timeout=0.1)
             own_children.discard(self._popen.pid)
         self.close_pipes()
+        return ended
 
     def close_pipes(self) -> None:
         """Stop reading and writing."""

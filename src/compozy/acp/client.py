@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from compozy.acp import answers
 from compozy.acp.child import Child, start
@@ -45,7 +46,8 @@ MOST_HELD = 1000
 class _Session:
     """What the connection knows of one ACP session."""
 
-    def __init__(self) -> None:
+    def __init__(self, session_id: str) -> None:
+        self.options = SessionOptions(session_id=session_id)
         self.is_busy = False
         self.is_answered = False
         self.is_cancelled = False
@@ -120,6 +122,10 @@ class AcpClient:
     def on_update(self, session_id: str, kind: str, raw: msgspec.Raw, size: int) -> None:
         session = self._sessions.get(session_id)
         if session is not None:
+            if kind == "config_option_update":
+                session.options = answers.read_session_options(raw, session.options)
+            elif kind == "current_mode_update":
+                session.options = answers.read_mode_update(raw, session.options)
             update = SessionUpdate(session_id=session_id, kind=kind, raw=raw, replay=session.is_replaying)
             self._lanes.put(update, size)
         elif self._opening and len(self._held) < MOST_HELD:
@@ -153,12 +159,18 @@ class AcpClient:
             self._child.output.close()
 
     # ---- calls ---------------------------------------------------------------------------------------------------
-    async def initialize(self, *, client_version: str, timeout: float) -> AgentInfo:
+    def options(self, session_id: str) -> SessionOptions:
+        session = self._sessions.get(session_id)
+        return session.options if session else SessionOptions(session_id=session_id)
+
+    async def initialize(
+        self, *, client_version: str, timeout: float, offer_files: bool = True, offer_terminals: bool = True
+    ) -> AgentInfo:
         params = {
             "protocolVersion": answers.PROTOCOL_VERSION,
             "clientCapabilities": {
-                "fs": {"readTextFile": True, "writeTextFile": True},
-                "terminal": True,
+                "fs": {"readTextFile": offer_files, "writeTextFile": offer_files},
+                "terminal": offer_terminals,
                 "session": {"configOptions": {"boolean": {}}},
             },
             "clientInfo": {"name": "compozy", "version": client_version},
@@ -184,7 +196,7 @@ class AcpClient:
             self._opening -= 1
             if not self._opening:
                 self._drop_held()
-        return answers.read_session_options(raw)
+        return self.options(answers.read_session_options(raw).session_id)
 
     async def load_session(
         self,
@@ -214,10 +226,14 @@ class AcpClient:
         self, method: str, session_id: str, params: object, timeout: float, *, is_replaying: bool
     ) -> SessionOptions:
         is_new = session_id not in self._sessions
-        session = self._sessions.setdefault(session_id, _Session())
+        session = self._session(session_id)
         session.is_replaying = is_replaying
+
+        def on_answer(raw: msgspec.Raw) -> None:
+            session.options = answers.read_session_options(raw, session.options)
+
         try:
-            raw = await self._peer.request(method, params, timeout=timeout)
+            await self._peer.request(method, params, timeout=timeout, on_answer=on_answer)
             if is_replaying:
                 await self._settle(session_id, LOAD_QUIET, LOAD_QUIET_MOST)
         except BaseException:
@@ -226,7 +242,7 @@ class AcpClient:
             raise
         finally:
             session.is_replaying = False
-        return answers.read_session_options(raw, session_id)
+        return session.options
 
     async def close_session(self, session_id: str, *, timeout: float) -> None:
         await self._peer.request("session/close", {"sessionId": session_id}, timeout=timeout)
@@ -234,20 +250,38 @@ class AcpClient:
         self._sessions.pop(session_id, None)
 
     async def set_mode(self, session_id: str, mode_id: str, *, timeout: float) -> None:
-        await self._peer.request("session/set_mode", {"sessionId": session_id, "modeId": mode_id}, timeout=timeout)
+        session = self._session(session_id)
+
+        def on_answer(_: msgspec.Raw) -> None:
+            session.options = replace(session.options, current_mode=mode_id)
+
+        params = {"sessionId": session_id, "modeId": mode_id}
+        await self._peer.request("session/set_mode", params, timeout=timeout, on_answer=on_answer)
 
     async def set_config_option(
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float
     ) -> SessionOptions:
+        session = self._session(session_id)
+
+        def on_answer(raw: msgspec.Raw) -> None:
+            session.options = answers.read_session_options(
+                raw, answers.choose_option(session.options, option_id, value)
+            )
+
         params: dict[str, object] = {"sessionId": session_id, "configId": option_id, "value": value}
         if isinstance(value, bool):
             params["type"] = "boolean"
-        raw = await self._peer.request("session/set_config_option", params, timeout=timeout)
-        return answers.read_session_options(raw, session_id)
+        await self._peer.request("session/set_config_option", params, timeout=timeout, on_answer=on_answer)
+        return session.options
 
     async def set_model(self, session_id: str, model_id: str, *, timeout: float) -> None:
+        session = self._session(session_id)
+
+        def on_answer(_: msgspec.Raw) -> None:
+            session.options = replace(session.options, legacy_current_model=model_id)
+
         params = {"sessionId": session_id, "modelId": model_id}
-        await self._peer.request("session/set_model", params, timeout=timeout)
+        await self._peer.request("session/set_model", params, timeout=timeout, on_answer=on_answer)
 
     # ---- turns ---------------------------------------------------------------------------------------------------
     async def prompt(
@@ -257,7 +291,7 @@ class AcpClient:
         *,
         meta: Mapping[str, object],
     ) -> PromptOutcome:
-        session = self._sessions.setdefault(session_id, _Session())
+        session = self._session(session_id)
         if session.is_busy:
             raise AgentBusy(f"a prompt of session {session_id!r} is already in progress: wait for it or cancel it")
         session.is_busy, session.is_answered, session.is_cancelled = True, False, False
@@ -308,6 +342,9 @@ class AcpClient:
         for session_id in session_ids:
             await self.cancel(session_id)
 
+    def _session(self, session_id: str) -> _Session:
+        return self._sessions.setdefault(session_id, _Session(session_id))
+
     # ---- inside --------------------------------------------------------------------------------------------------
     def _cancel_permissions(self, session_id: str) -> None:
         for request in self._peer.incoming(session_id=session_id, method="session/request_permission"):
@@ -318,7 +355,7 @@ class AcpClient:
         session_id = answers.read_text(answers.read_object(raw), "sessionId")
         if not session_id:
             return
-        self._sessions.setdefault(session_id, _Session())
+        self._session(session_id).options = answers.read_session_options(raw)
         for update, size in self._held:
             if update.session_id == session_id:
                 self._lanes.put(update, size)

@@ -65,7 +65,8 @@ class SessionMode(Record, frozen=True, kw_only=True):
 
 
 class SessionOptions(Record, frozen=True, kw_only=True):
-    """What `session/new`, `session/load` and every `set_*` answer say: replaces what was known, never merges."""
+    """Everything a session offers now. The connection keeps it current: answers and updates replace their part (the
+    modes, the whole list of options), so take it as a whole."""
 
     session_id: str
     modes: tuple[SessionMode, ...] = ()
@@ -221,7 +222,7 @@ class AgentRequests(Protocol):
         ...
 
     async def on_diagnostic(self, kind: str, text: str) -> None:
-        """Take a note about the wire: ``stdout_noise``, ``unknown_method``, ``unknown_session``, ``protocol``.
+        """Take a note: ``stdout_noise``, ``unknown_method``, ``unknown_session``, ``protocol``, ``process``.
 
         Texts are cut to 2,000 characters and at most 200 of each kind are passed on.
         """
@@ -245,8 +246,17 @@ class AgentConnection(Protocol):
         """Return the last 128 KiB the agent wrote to stderr."""
         ...
 
-    async def initialize(self, *, client_version: str, timeout: float) -> AgentInfo:
-        """Negotiate. Raises AgentProtocolError when the agent speaks another version than 1."""
+    async def initialize(
+        self, *, client_version: str, timeout: float, offer_files: bool = True, offer_terminals: bool = True
+    ) -> AgentInfo:
+        """Negotiate. Raises AgentProtocolError when the agent speaks another version than 1.
+
+        `offer_files=False` is for agents whose own file code is right and whose use of ours is not (seen: gemini).
+        """
+        ...
+
+    def options(self, session_id: str) -> SessionOptions:
+        """Return what the session offers now, after every answer and update so far."""
         ...
 
     async def authenticate(self, method_id: str, *, timeout: float) -> None:

@@ -120,7 +120,10 @@ class Lifetime:
     async def _sweep(self) -> None:
         await self._peer.cancel_incoming(_DRAIN)
         await self._terminals.close()
-        await self._child.end(term_grace=self._bounds.term)
+        ended = await self._child.end(term_grace=self._bounds.term)
+        if ended.killed:
+            pids = ", ".join(map(str, ended.killed))
+            self._notes.take("process", f"SIGTERM was not enough within {self._bounds.term:g} s; killed: {pids}")
         # What the agent asked while it was being ended.
         await self._peer.cancel_incoming(_DRAIN)
         await self._lanes.drain(_DRAIN)

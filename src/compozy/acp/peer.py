@@ -348,6 +348,7 @@ class Peer:
 def _read_error(method: str, raw: msgspec.Raw) -> AgentError:
     try:
         body = _decode_error(raw)
-    except msgspec.MsgspecError:
+        code = int(body.code)
+    except (msgspec.MsgspecError, RecursionError, OverflowError, ValueError):
         return AgentError(method, INTERNAL_ERROR, show(raw, 500))
-    return AgentError(method, int(body.code), body.message or "the agent gave no message", body.data)
+    return AgentError(method, code, body.message or "the agent gave no message", body.data)

@@ -45,6 +45,13 @@ class ProcessEntry(Record, frozen=True, kw_only=True):
         return self.state in ("Z", "X")
 
 
+class Ended(Record, frozen=True, kw_only=True):
+    """What ending a launch took: pids that were alive, and those that SIGTERM did not move."""
+
+    met: tuple[int, ...] = ()
+    killed: tuple[int, ...] = ()
+
+
 def become_subreaper() -> bool:
     """Make orphaned descendants of this process its children (Linux); the daemon calls it once at boot."""
     if not _HAS_PROC:
@@ -211,16 +218,16 @@ def _reap_adopted_of(identity: ProcessIdentity, met: set[int]) -> None:
             reap([entry.pid])
 
 
-def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> int:
+def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> Ended:
     """End every process of a launch: SIGTERM, `term_grace` seconds, SIGKILL until none is left.
 
-    Returns how many processes were met. Blocks for little more than `term_grace` seconds: call it in a thread.
+    Blocks for little more than `term_grace` seconds: call it in a thread.
     """
-    met: set[int] = set()
     members = find_members(identity, use_marker=use_marker)
+    met = {entry.pid for entry in members}
+    killed: set[int] = set()
     for entry in members:
         signal_process(entry, signal.SIGTERM)
-    met.update(entry.pid for entry in members)
     deadline = time.monotonic() + term_grace
     while members and time.monotonic() < deadline:
         time.sleep(_POLL)
@@ -229,13 +236,13 @@ def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_ma
         members = find_members(identity, use_marker=use_marker)
         if not members:
             break
-        met.update(entry.pid for entry in members)
+        killed.update(entry.pid for entry in members)
         for entry in members:
             signal_process(entry, signal.SIGKILL)
         time.sleep(_POLL)
-    if met:
-        _reap_adopted_of(identity, met)
-    return len(met)
+    if met or killed:
+        _reap_adopted_of(identity, met | killed)
+    return Ended(met=tuple(sorted(met | killed)), killed=tuple(sorted(killed)))
 
 
 def _still_there(entry: ProcessEntry) -> bool:
@@ -249,7 +256,7 @@ async def end_recorded(identity: ProcessIdentity, *, term_grace: float = 0.25) -
     Only the process with the recorded pid *and* start time, its relatives, and processes that carry its marker are
     ever signalled.
     """
-    return await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace) > 0
+    return bool((await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace)).met)
 
 
 class AdoptedReaper:

@@ -11,6 +11,7 @@ from itertools import count
 
 from compozy.acp.child import Child, Tail, start
 from compozy.acp.contract import AgentStartError, LaunchSpec, RequestRefused
+from compozy.acp.processes import Ended
 
 DEFAULT_OUTPUT_LIMIT = 64 * 1024
 # What an agent may ask for at most; more would let one terminal fill the daemon's memory.
@@ -28,7 +29,7 @@ class _Terminal:
     def __init__(self, session_id: str, child: Child, limit: int) -> None:
         self.session_id, self.child = session_id, child
         self.tail = Tail(limit)
-        self.stopping: asyncio.Task[None] | None = None
+        self.stopping: asyncio.Task[Ended] | None = None
 
     async def wait(self) -> dict[str, object]:
         await self.child.exited.wait()

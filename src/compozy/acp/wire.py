@@ -22,6 +22,7 @@ _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
 class Message(msgspec.Struct, gc=False):
     """One JSON-RPC message; `id`, `params`, `result` and `error` stay bytes, empty when the member is absent."""
 
+    jsonrpc: msgspec.Raw = NO_VALUE
     id: msgspec.Raw = NO_VALUE
     method: str | None = None
     params: msgspec.Raw = NO_VALUE
@@ -30,7 +31,10 @@ class Message(msgspec.Struct, gc=False):
 
     @property
     def is_json_rpc(self) -> bool:
-        return self.method is not None or bool(self.id)
+        if self.method is not None:
+            return True
+        # A log line may have an `id` too. JavaScript agents leave out a `result` that is undefined.
+        return bool(self.id) and bool(self.result or self.error or self.jsonrpc)
 
 
 class Noise(Exception):
@@ -116,14 +120,13 @@ def _is_utf8(line: bytes) -> bool:
 def _read_odd_line(line: bytes) -> tuple[Message | None, str]:
     if not line.strip():
         return None, ""
+    if b'"jsonrpc"' not in line:
+        raise Noise(show(line))
     # A progress bar without newline shares its line with the next message.
     start = line.find(b"{")
-    if start < 0 or b'"jsonrpc"' not in line:
-        raise Noise(show(line))
     message = _salvage(line[start:])
-    if message is None and line[:start].strip():
-        start = line.find(b'{"jsonrpc"')
-        message = _salvage(line[start:]) if start >= 0 else None
+    if message is None and (start := line.find(b'{"jsonrpc"')) > 0:
+        message = _salvage(line[start:])
     if message is None:
         raise AgentProtocolError(
             f"the agent sent a broken JSON-RPC message of {len(line)} bytes: {show(line, 200)!r}"
