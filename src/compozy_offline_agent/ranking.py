@@ -10,13 +10,17 @@ from math import log
 from typing import NamedTuple
 
 from compozy_offline_agent.task import Task, Word
-from compozy_offline_agent.words import fold, stems_of
+from compozy_offline_agent.words import fold, neighbours, stems_of
 
 # Lines this close to each other count as one place.
 NEAR_LINES = 3
 # A finding far below the best one is named, not shown.
 SHOWN_SHARE = 0.25
+# A place far below the best one of its file is left out.
+PLACE_SHARE = 0.45
 MAX_EXCERPTS = 3
+# Two words of the task that follow each other here as they do there.
+PAIR_WORTH = 1.0
 # Past this a line is generated or packed text; only its beginning is compared.
 MAX_LINE_CHARS = 2_000
 _SATURATION = 1.2
@@ -56,11 +60,12 @@ class Finding(NamedTuple):
 
 
 class _Hits(NamedTuple):
-    """What one document matched: line number to the indexes of its words, and the indexes found in the path."""
+    """What one document matched: line number to the indexes of its words and phrases, and to its number of pairs."""
 
     document: Document
     lines: dict[int, frozenset[int]]
     phrases: dict[int, frozenset[int]]
+    pairs: dict[int, int]
     path: frozenset[int]
     path_named: bool
 
@@ -78,6 +83,7 @@ def _match(task: Task, document: Document) -> _Hits | None:
     keys = tuple({_key(word.stem) for word in task.words})
     lines: dict[int, frozenset[int]] = {}
     phrases: dict[int, frozenset[int]] = {}
+    pairs: dict[int, int] = {}
     folded = fold(document.text)
     if any(key in folded.replace("_", "").replace("-", "") for key in keys) or any(
         one in folded for one in task.phrases
@@ -90,6 +96,8 @@ def _match(task: Task, document: Document) -> _Hits | None:
                 found = frozenset(stems[one] for one in stems_of(line) if one in stems)
                 if found:
                     lines[number] = found
+                if len(found) > 1 and task.pairs:
+                    pairs[number] = len(neighbours(line).intersection(task.pairs))
             held = frozenset(index for index, phrase in enumerate(task.phrases) if phrase in low)
             if held:
                 phrases[number] = held
@@ -98,7 +106,7 @@ def _match(task: Task, document: Document) -> _Hits | None:
     named = any(low_path == path or low_path.endswith("/" + path) for path in task.paths)
     if not (lines or phrases or in_path or named):
         return None
-    return _Hits(document, lines, phrases, in_path, named)
+    return _Hits(document, lines, phrases, pairs, in_path, named)
 
 
 def _key(stem: str) -> str:
@@ -148,7 +156,7 @@ def _places(task: Task, hits: _Hits, rarity: Sequence[float]) -> tuple[Excerpt, 
         )
         worth = sum(rarity[index] for index in on_line) + 0.4 * sum(rarity[index] for index in near - on_line)
         held = hits.phrases.get(number, frozenset())
-        worth += phrase_worth * len(held)
+        worth += phrase_worth * len(held) + PAIR_WORTH * hits.pairs.get(number, 0)
         defines = bool(_DEFINITION.match(texts[number - 1]))
         words = [task.words[index].shown for index in sorted(on_line)] + [
             f'"{task.phrases[one]}"' for one in sorted(held)
@@ -160,7 +168,7 @@ def _places(task: Task, hits: _Hits, rarity: Sequence[float]) -> tuple[Excerpt, 
             chosen.append(place)
         if len(chosen) == MAX_EXCERPTS:
             break
-    return tuple(one for one in chosen if one.score >= SHOWN_SHARE * chosen[0].score)
+    return tuple(one for one in chosen if one.score >= PLACE_SHARE * chosen[0].score)
 
 
 def _reasons(task: Task, hits: _Hits, counts: Sequence[int], excerpts: Sequence[Excerpt]) -> tuple[str, ...]:

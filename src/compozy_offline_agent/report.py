@@ -5,13 +5,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from compozy_offline_agent.ranking import SHOWN_SHARE, Document, Excerpt, Finding
 from compozy_offline_agent.task import Task
 
-MAX_SHOWN = 8
+MAX_SHOWN = 6
 MAX_NAMED = 20
 # Only the best findings show all their places; the others show the first one.
 FULLY_SHOWN = 3
 CONTEXT_LINES = 2
 MAX_WIDTH = 200
 
+SIGNATURE = "Written by the offline agent of compozy, which uses no language model"
 INTRODUCTION = (
     "I am the offline agent. I use no language model: I look for the words of your task in this workspace, "
     "rank what I find, and say why.\n\n"
@@ -82,9 +83,13 @@ def findings_file(task: Task, about: str, findings: Sequence[Finding], documents
     body = "".join(answer(findings, documents)) if findings else "No file matches.\n"
     return (
         f"# Findings\n\nTask:\n\n{quoted}\n\n{about}{body.rstrip()}\n\n"
-        "Written by the offline agent of compozy, which uses no language model: "
-        "it matched and ranked words, and understood nothing.\n"
+        f"{SIGNATURE}: it matched and ranked words, and understood nothing.\n"
     )
+
+
+def is_findings_file(text: str) -> bool:
+    """Whether the text is a file that this agent wrote: quoting it back would only echo earlier tasks."""
+    return text.startswith("# Findings\n\nTask:\n") and SIGNATURE in text
 
 
 def _finding(place: int, finding: Finding, text: str) -> str:

@@ -15,6 +15,7 @@ from compozy_offline_agent.words import (
     STOPWORDS,
     fold,
     is_unspaced,
+    neighbours,
     parts,
     related,
     stem,
@@ -26,6 +27,8 @@ MAX_WORDS = 24
 RELATED_WEIGHT = 0.35
 
 _MARKER = re.compile(r"^[ \t]*User request:[ \t]*", re.MULTILINE)
+# Blocks that the client adds to a turn about the session and its surroundings.
+_CONTEXT = re.compile(r"<(compozy-[\w-]+)>.*?</\1>", re.DOTALL)
 _QUOTED = re.compile(
     r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|`([^`\n]{2,200})`|(?<!\w)'([^'\n]{2,200})'(?!\w)"
 )
@@ -67,10 +70,11 @@ class Attachment(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is asked: `words` are compared by stem, `phrases` and `paths` as they stand (folded)."""
+    """What is asked: `words` and `pairs` of neighbours are compared by stem, `phrases` and `paths` as they stand."""
 
     text: str
     words: tuple[Word, ...]
+    pairs: tuple[tuple[str, str], ...]
     phrases: tuple[str, ...]
     paths: tuple[str, ...]
     write_to: str
@@ -94,9 +98,9 @@ def read_task(blocks: Sequence[object]) -> Task:
 
 
 def user_text(prompt: str) -> str:
-    """Return the user's own words: what follows the last "User request:" line, or all of it."""
+    """Return the user's own words: what follows the last "User request:" line, less the client's context."""
     markers = list(_MARKER.finditer(prompt))
-    return (prompt[markers[-1].end() :] if markers else prompt).strip()
+    return _CONTEXT.sub("", prompt[markers[-1].end() :] if markers else prompt).strip()
 
 
 def understand(text: str, attachments: tuple[Attachment, ...] = ()) -> Task:
@@ -113,6 +117,7 @@ def understand(text: str, attachments: tuple[Attachment, ...] = ()) -> Task:
     return Task(
         text=text,
         words=tuple(word for word in words if not is_unspaced(word.stem)),
+        pairs=_pairs(searched, words),
         phrases=tuple(dict.fromkeys(phrase.strip() for phrase in phrases if phrase.strip())),
         paths=tuple(dict.fromkeys(path for path in paths if path)),
         write_to=write_to,
@@ -131,6 +136,12 @@ def _cut_write_clause(text: str) -> tuple[str, str]:
     if match:
         return text[: match.start()] + " " + text[match.end() :], DEFAULT_FINDINGS
     return text, ""
+
+
+def _pairs(text: str, words: Sequence[Word]) -> tuple[tuple[str, str], ...]:
+    """Return the two words that follow each other in the task, where both are looked for."""
+    own = {word.stem for word in words if not word.of}
+    return tuple(sorted(pair for pair in neighbours(text) if own.issuperset(pair)))
 
 
 def _words(text: str) -> list[Word]:
@@ -157,6 +168,6 @@ def _words(text: str) -> list[Word]:
     words = list(own.values())[:MAX_WORDS]
     for word in list(words):
         if not word.of:
-            extra = [one for one in related(word.stem) if one not in own]
-            words += [Word(one, one, RELATED_WEIGHT, word.shown) for one in extra]
+            extra = [one for one in related(word.stem) if stem(one) not in own]
+            words += [Word(one, stem(one), RELATED_WEIGHT, word.shown) for one in extra]
     return words

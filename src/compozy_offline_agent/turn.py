@@ -201,6 +201,9 @@ class Turn:
         if "\0" in text or text.count("\ufffd") > len(text) // 50 + 1:
             self._trouble["binary inside"] = self._trouble.get("binary inside", 0) + 1
             return None
+        if report.is_findings_file(text):
+            self._trouble["of my own findings"] = self._trouble.get("of my own findings", 0) + 1
+            return None
         return Document(entry.path, text)
 
     def _most_promising(self, task: Task, files: Sequence[Entry]) -> list[Entry]:

@@ -50,7 +50,7 @@ _RELATED_GROUPS = (
     "queue backlog",
     "send dispatch emit publish",
     "fetch download request",
-    "log logging logger",
+    "log logger",
     "directory folder",
     "price cost amount",
     "money currency cents",
@@ -85,21 +85,24 @@ def stem(word: str) -> str:
             if len(rest) >= 3 and any(vowel in rest for vowel in "aeiouy"):
                 word = rest
             break
-    if len(word) > 4 and word[-1] == word[-2] and word[-1] not in "sl":
+    if len(word) > 3 and word[-1] == word[-2] and word[-1] not in "sl":
         word = word[:-1]
     return word[:-1] if len(word) > 4 and word.endswith("e") else word
+
+
+@lru_cache(maxsize=65536)
+def sequence(identifier: str) -> tuple[str, ...]:
+    """Return the stems of an identifier's parts, in order."""
+    return tuple(stem(fold(part)) for part in _PART.findall(identifier))
 
 
 @lru_cache(maxsize=65536)
 def parts(identifier: str) -> tuple[str, ...]:
     """Return the stems an identifier stands for: its parts, and the parts written together when there are several."""
     found = [fold(part) for part in _PART.findall(identifier)]
-    if not found:
-        return ()
-    whole = fold(identifier).replace("_", "")
     stems = [stem(part) for part in found]
     if len(found) > 1:
-        stems.append(stem(whole))
+        stems.append(stem(fold(identifier).replace("_", "")))
         stems.extend(stem(first + second) for first, second in pairwise(found))
     return tuple(dict.fromkeys(stems))
 
@@ -109,13 +112,18 @@ def stems_of(text: str) -> set[str]:
     return {one for identifier in IDENTIFIER.findall(text) for one in parts(identifier)}
 
 
+def neighbours(text: str) -> set[tuple[str, str]]:
+    """Return every two stems that follow each other in a piece of text."""
+    return set(pairwise(one for identifier in IDENTIFIER.findall(text) for one in sequence(identifier)))
+
+
 def related(word: str) -> tuple[str, ...]:
-    """Return the stems of words that stand for this stem in code."""
+    """Return the words that stand for the word with this stem in code."""
     return _RELATED.get(word, ())
 
 
-_RELATED: dict[str, tuple[str, ...]] = {}
-for _group in _RELATED_GROUPS:
-    _stems = [stem(_word) for _word in _group.split()]
-    for _one in _stems:
-        _RELATED[_one] = tuple(other for other in _stems if other != _one)
+_RELATED: dict[str, tuple[str, ...]] = {
+    stem(word): tuple(other for other in group.split() if stem(other) != stem(word))
+    for group in _RELATED_GROUPS
+    for word in group.split()
+}

@@ -116,3 +116,11 @@ def test_words_without_spaces_between_them_are_found_as_they_stand() -> None:
         understand("支払い"), [Document("a.md", "x\nここで支払いを再試行する\n"), Document("b.md", "無関係\n")]
     )
     assert [(one.path, one.excerpts[0].line) for one in found] == [("a.md", 2)]
+
+
+def test_two_words_that_follow_each_other_in_the_task_count_more_where_they_do_so_in_a_file() -> None:
+    documents = [
+        Document("a.py", "timeout = 4  # seconds, for a payment\n"),
+        Document("b.log", "WARN payment timeout order=1\n"),
+    ]
+    assert rank(understand("which lines show a payment timeout"), documents)[0].path == "b.log"

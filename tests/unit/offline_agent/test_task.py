@@ -16,6 +16,11 @@ def test_only_what_follows_the_last_user_request_line_is_the_task() -> None:
     assert user_text("guidance\n\nUser request:\nfirst line\nsecond line\n") == "first line\nsecond line"
 
 
+def test_what_the_client_tells_about_the_session_is_not_the_task() -> None:
+    later_turn = '<compozy-situation-context>\n{"peers": []}\n</compozy-situation-context>\n\nfind the cursor'
+    assert user_text(later_turn) == "find the cursor"
+
+
 def test_what_says_how_to_answer_is_not_looked_for() -> None:
     assert own_words("Please find all the places where failed payments are retried") == [
         "failed",

@@ -86,6 +86,15 @@ async def test_findings_are_written_after_asking_and_hold_the_place(shop: Path, 
     assert client.plans[-1].entries[-1].status == "completed"
 
 
+async def test_its_own_findings_file_is_no_source_for_the_next_answer(shop: Path, agent_argv: list[str]) -> None:
+    client = SdkClient(shop)
+    async with connect(agent_argv, client) as session:
+        await session.prompt(TASK + " Write the findings to found.md.")
+        client.updates = []
+        await session.prompt(TASK)
+    assert "found.md" not in client.text and "1 of my own findings" in client.text
+
+
 async def test_a_denied_write_leaves_nothing_and_is_said(shop: Path, agent_argv: list[str]) -> None:
     client = SdkClient(shop, permit=reject)
     async with connect(agent_argv, client) as session:

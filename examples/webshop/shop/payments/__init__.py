@@ -1,0 +1,1 @@
+"""Charging cards and giving money back."""
