@@ -31,6 +31,7 @@ def connected(invocation: Invocation) -> Iterator["DaemonClient"]:
     client = connect(invocation.home)
     try:
         yield client
+        warn_when_older(invocation, client.server_version)
     finally:
         client.close()
 

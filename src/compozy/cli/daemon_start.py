@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from compozy.cli.connection import connected, fetch, text_of, warn_when_older
+from compozy.cli.connection import connected
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note
 
@@ -25,6 +25,4 @@ def connected_or_started(invocation: Invocation) -> Iterator["DaemonClient"]:
         note(invocation, f"starting the daemon for {invocation.home.root} (stop it with: compozy daemon stop)")
         control.start_detached(invocation.home, if_running="use")
     with connected(invocation) as client:
-        identity = fetch(client, "GET", "/api/status/identity")
-        warn_when_older(invocation, text_of(identity, "daemon", "version"))
         yield client

@@ -7,7 +7,6 @@ payload of the API; jsonl `{type: "error", error}`; identity errors `{error: {co
 import json
 import os
 import sys
-import traceback
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -69,6 +68,8 @@ def describe(error: BaseException) -> Failure:
     if isinstance(error, OSError):
         return local(_os_sentence(error), code="local_error")
     if os.environ.get("COMPOZY_DEBUG"):
+        import traceback  # noqa: PLC0415 - start-up cost
+
         traceback.print_exception(error)
     name = type(error).__name__
     text = f"this is a fault of compozy itself: {name}: {error}; set COMPOZY_DEBUG=1 and repeat to see where"

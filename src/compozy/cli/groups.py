@@ -6,7 +6,6 @@ Implements contract §4 (root flags). It knows nothing of what the commands do.
 
 import importlib
 from collections.abc import Callable, Sequence
-from difflib import get_close_matches
 from typing import TypeVar
 
 import click
@@ -94,6 +93,8 @@ class LazyGroup(click.Group):
         return args[0], command, args[1:]
 
     def _unknown(self, name: str, ctx: click.Context) -> "UnknownCommand":
+        from difflib import get_close_matches  # noqa: PLC0415 - start-up cost
+
         close = get_close_matches(name, self.entries, n=1)
         where = f"compozy {self.path}".strip()
         if close:

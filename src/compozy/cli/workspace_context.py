@@ -7,7 +7,6 @@ user's own home folder counts only for calls made in it directly: it would swall
 
 import os
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
@@ -96,6 +95,8 @@ def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], s
                 hint=f"compozy workspace add {shell_word(str(folder))}",
             )
         return found
+    from difflib import get_close_matches  # noqa: PLC0415 - start-up cost
+
     close = get_close_matches(reference, [text_of(workspace, "name") for workspace in known], n=1)
     if close:
         raise LocalError(

@@ -4,7 +4,6 @@ Reads /proc where there is one, else asks `ps`. Sends no signals.
 """
 
 import os
-import subprocess
 from pathlib import Path
 
 _PROC = Path("/proc")
@@ -48,6 +47,8 @@ def _boot_id() -> str:
 
 
 def _from_ps(pid: int) -> str:
+    import subprocess  # noqa: PLC0415 - start-up cost
+
     try:
         answer = subprocess.run(
             ["ps", "-o", "state=,lstart=", "-p", str(pid)], capture_output=True, text=True, timeout=5, check=False

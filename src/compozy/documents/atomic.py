@@ -7,7 +7,6 @@ digests or locks; compare-and-swap (decisions D4) is the caller's, who holds a l
 import contextlib
 import errno
 import os
-import secrets
 import stat
 from pathlib import Path
 
@@ -30,7 +29,7 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o600, exclusive: b
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         _refuse_special_target(folder, path)
-        temporary = TEMPORARY_PREFIX + secrets.token_hex(16)
+        temporary = TEMPORARY_PREFIX + os.urandom(16).hex()
         try:
             _write_new(folder, temporary, data, mode)
             if exclusive:

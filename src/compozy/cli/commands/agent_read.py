@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
 from compozy.cli.failures import local, report
 from compozy.cli.groups import command, pass_invocation
@@ -59,7 +60,11 @@ TOON_COLUMNS = (
     "list",
     examples=("compozy agent list", "compozy agent list --workspace ~/project --all", "compozy agent list -o json"),
 )
-@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.option(
+    "--workspace",
+    shell_complete=completions.workspaces,
+    help="Id, name or path of a workspace (default: the one you stand in).",
+)
 @click.option("--all", "show_all", is_flag=True, help="Also show the definitions that do not load.")
 @pass_invocation
 def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) -> int:
@@ -81,8 +86,12 @@ def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) ->
 
 
 @command("info", examples=("compozy agent info general", "compozy agent info reviewer -o json"))
-@click.argument("name")
-@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.argument("name", shell_complete=completions.agents)
+@click.option(
+    "--workspace",
+    shell_complete=completions.workspaces,
+    help="Id, name or path of a workspace (default: the one you stand in).",
+)
 @pass_invocation
 def agent_info(invocation: Invocation, name: str, workspace: str | None) -> None:
     """Show agent NAME as it would run here: the file in force, its runtime, tools and capabilities."""
@@ -129,12 +138,11 @@ def _list_footer(
     context: WorkspaceContext | None,
 ) -> None:
     if hidden:
-        files = count(len(hidden), "file does not load", "files do not load")
-        note(invocation, f"\n{files} (hidden); see them with: compozy agent list --all")
+        files = count(len(hidden), "definition does not load", "definitions do not load")
+        write(f"\n{files}; see why with: compozy agent list --all\n")
     elif invalid:
-        for row in invalid:
-            for diagnostic in objects(row.get("diagnostics")):
-                note(invocation, f"{text_of(diagnostic, 'path')}: {text_of(diagnostic, 'message')}")
+        found = [diagnostic for row in invalid for diagnostic in objects(row.get("diagnostics"))]
+        _print_list("Problems", [(text_of(d, "path"), text_of(d, "message")) for d in found])
     if context is None and (Path.cwd() / ".compozy" / "agents").is_dir():
         note(
             invocation,

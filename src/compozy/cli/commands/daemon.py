@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from compozy.cli.connection import JsonObject, connected, fetch, text_of, warn_when_older
+from compozy.cli.connection import JsonObject, connected, fetch, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, print_object
@@ -88,7 +88,6 @@ def status(invocation: Invocation) -> None:
     with connected(invocation) as client:
         found = fetch(client, "GET", "/api/status")
     print_object(invocation, found, STATUS_FIELDS, name="status")
-    warn_when_older(invocation, text_of(found, "daemon", "version"))
 
 
 DRAIN_FIELDS = (

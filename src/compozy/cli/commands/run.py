@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES
 from compozy.cli.connection import JsonObject, as_object, fetch, text_of
@@ -47,7 +48,11 @@ class Choice(NamedTuple):
     ),
 )
 @click.argument("task")
-@click.option("--agent", help="Which agent (default: the one whose capabilities fit the task best).")
+@click.option(
+    "--agent",
+    shell_complete=completions.agents,
+    help="Which agent (default: the one whose capabilities fit the task best).",
+)
 @click.option("--workspace", metavar="PATH", help="Path, id or name of the workspace (default: where you stand).")
 @click.option(
     "--permissions",

@@ -2,6 +2,7 @@
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
@@ -21,7 +22,7 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
         'compozy session prompt sess-0123456789abcdef "later" --queue',
     ),
 )
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.argument("message")
 @click.option("--provider", help="Use this provider from now on.")
 @click.option("--model", help="Use this model from now on (needs --provider).")

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, given, objects, text_of
 from compozy.cli.groups import command, pass_invocation
@@ -35,8 +36,12 @@ TYPES = ("user", "system", "coordinator", "spawned")
 )
 @click.option("--all", "every_state", is_flag=True, help="Sessions in every state (default: active ones).")
 @click.option("--state", type=click.Choice(STATES), help="Only sessions in this state.")
-@click.option("--agent", help="Only sessions of this agent.")
-@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.option("--agent", shell_complete=completions.agents, help="Only sessions of this agent.")
+@click.option(
+    "--workspace",
+    shell_complete=completions.workspaces,
+    help="Id, name or path of a workspace (default: the one you stand in).",
+)
 @click.option("--all-workspaces", is_flag=True, help="Sessions of every workspace.")
 @click.option("--type", "kind", type=click.Choice(TYPES), help="Only sessions of this type.")
 @click.option("--parent", help="Only children of this session.")
@@ -116,7 +121,7 @@ EVENT_COLUMNS = (
         "compozy session events sess-0123456789abcdef --type tool_call -o jsonl",
     ),
 )
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.option("--last", type=click.IntRange(1, 1000), help="The newest N events (default 200).")
 @click.option("--since", help="Events since a time (2026-01-31T12:00:00Z) or of the last 30s, 5m, 2h.")
 @click.option("--after", type=click.IntRange(0), help="Events behind this sequence number.")
@@ -183,7 +188,7 @@ def _print_event(invocation: Invocation, event: JsonObject) -> None:
 
 
 @command("status", examples=("compozy session status sess-0123456789abcdef",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @pass_invocation
 def session_status(invocation: Invocation, session_id: str) -> None:
     """Show session SESSION_ID: its state, its runtime, and who or what it waits for."""
@@ -211,7 +216,7 @@ INTERACTION_COLUMNS = (
 
 
 @command("interactions", examples=("compozy session interactions sess-0123456789abcdef --status pending",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.option(
     "--status",
     type=click.Choice(("pending", "orphaned", "resolved", "timed_out", "canceled")),

@@ -5,6 +5,7 @@ Implements contract §3.5 and §4.1; exit code 66 when there is nothing to cance
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
 from compozy.cli.groups import command, pass_invocation
@@ -26,9 +27,15 @@ PERMISSION_MODES = ("deny-all", "approve-reads", "approve-all")
         "compozy session new --workspace project --permissions approve-reads",
     ),
 )
-@click.option("--agent", help="Which agent (default: the workspace's default agent).")
+@click.option(
+    "--agent", shell_complete=completions.agents, help="Which agent (default: the workspace's default agent)."
+)
 @click.option("--name", help="A name to recognise the session by.")
-@click.option("--workspace", help="Id, name or path of a workspace (default: the one you stand in).")
+@click.option(
+    "--workspace",
+    shell_complete=completions.workspaces,
+    help="Id, name or path of a workspace (default: the one you stand in).",
+)
 @click.option("--cwd", help="Absolute path of the folder to work in; registered when it is new.")
 @click.option("--parent", help="Id of the session this one belongs to.")
 @click.option("--permissions", type=click.Choice(PERMISSION_MODES), help="What the agent may do without asking.")
@@ -64,7 +71,7 @@ def session_new(
 
 
 @command("stop", examples=("compozy session stop sess-0123456789abcdef",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @pass_invocation
 def session_stop(invocation: Invocation, session_id: str) -> None:
     """Stop session SESSION_ID and end its agent program; its history stays, a prompt wakes it again."""
@@ -81,7 +88,7 @@ def session_stop(invocation: Invocation, session_id: str) -> None:
         "compozy session approve sess-0123456789abcdef --decision reject-once --request-id perm-1",
     ),
 )
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.option("--decision", type=click.Choice(DECISIONS), required=True, help="The answer.")
 @click.option("--request-id", help="Which question (default: the one that is pending).")
 @click.option("--turn-id", help="The turn that asked.")
@@ -131,7 +138,7 @@ def _question(session_id: str, pending: list[JsonObject], request_id: str | None
 
 
 @command("prompt-cancel", examples=("compozy session prompt-cancel sess-0123456789abcdef",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @pass_invocation
 def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
     """Cancel the running turn of session SESSION_ID; exits with 66 when nothing runs."""
@@ -144,7 +151,7 @@ def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
 
 
 @command("remove", examples=("compozy session remove sess-0123456789abcdef --yes",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_invocation
 def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
@@ -157,7 +164,7 @@ def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
 
 
 @command("rename", examples=("compozy session rename sess-0123456789abcdef review",))
-@click.argument("session_id")
+@click.argument("session_id", shell_complete=completions.sessions)
 @click.argument("name")
 @pass_invocation
 def session_rename(invocation: Invocation, session_id: str, name: str) -> None:

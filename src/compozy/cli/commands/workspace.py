@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import click
 
+from compozy.cli import completions
 from compozy.cli.commands.agent_read import LIST_COLUMNS, with_source
 from compozy.cli.commands.session_write import confirm
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
@@ -78,7 +79,7 @@ def workspace_list(invocation: Invocation) -> None:
 
 
 @command("info", examples=("compozy workspace info", "compozy workspace info project -o json"))
-@click.argument("workspace", required=False)
+@click.argument("workspace", required=False, shell_complete=completions.workspaces)
 @pass_invocation
 def workspace_info(invocation: Invocation, workspace: str | None) -> None:
     """Show WORKSPACE (an id, name or path; default: the one you stand in) with its agents and sessions."""
@@ -101,7 +102,7 @@ def workspace_info(invocation: Invocation, workspace: str | None) -> None:
     "edit",
     examples=("compozy workspace edit project --name product", "compozy workspace edit . --default-agent general"),
 )
-@click.argument("workspace", required=False)
+@click.argument("workspace", required=False, shell_complete=completions.workspaces)
 @click.option("--name", help="A new name.")
 @click.option("--add-dir", "add_dirs", multiple=True, help="Replace the further folders by these; repeatable.")
 @click.option("--default-agent", help="The agent of sessions that name none.")
@@ -132,7 +133,7 @@ def workspace_edit(
 
 
 @command("remove", examples=("compozy workspace remove project --yes",))
-@click.argument("workspace")
+@click.argument("workspace", shell_complete=completions.workspaces)
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @pass_invocation
 def workspace_remove(invocation: Invocation, workspace: str, yes: bool) -> None:
