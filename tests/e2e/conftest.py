@@ -23,6 +23,15 @@ class Prepared(NamedTuple):
     marker: str
 
 
+def turn_script(prepared: Prepared) -> str:
+    """Return the prompt whose turn reads a file, writes one, runs a command and says something."""
+    folder = prepared.workspace
+    return (
+        f"[[read {folder}/hello.txt]] [[write {folder}/out.txt|written by the model]] "
+        f"[[sh touch {folder}/made.txt]] [[say All is done here]]"
+    )
+
+
 @pytest.fixture
 def anyio_backend() -> str:
     return "asyncio"

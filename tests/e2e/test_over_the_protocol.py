@@ -7,7 +7,7 @@ import asyncio
 
 import pytest
 
-from tests.e2e.conftest import Prepared
+from tests.e2e.conftest import Prepared, turn_script
 from tests.kit.leftovers import left_after
 from tests.kit.sdk_client import SdkClient, connect, reject
 
@@ -17,20 +17,12 @@ pytestmark = [pytest.mark.anyio, pytest.mark.e2e]
 START, TURN = 120.0, 120.0
 
 
-def script(prepared: Prepared) -> str:
-    folder = prepared.workspace
-    return (
-        f"[[read {folder}/hello.txt]] [[write {folder}/out.txt|written by the model]] "
-        f"[[sh touch {folder}/made.txt]] [[say All is done here]]"
-    )
-
-
 async def test_a_turn_streams_text_asks_and_has_its_effect(prepared: Prepared) -> None:
     client, agent = SdkClient(prepared.workspace), prepared.agent
     async with connect(prepared.argv, client, env=prepared.env, bound=START) as session:
         if agent.mode:
             await session.set_mode(agent.mode)
-        outcome = await session.prompt(script(prepared), TURN)
+        outcome = await session.prompt(turn_script(prepared), TURN)
     assert outcome.stop_reason == "end_turn"
     assert {call.kind for call in client.asked} == agent.asks
     assert all(client.last_status(call.tool_call_id) == "completed" for call in client.tool_calls)

@@ -96,4 +96,16 @@ PROMISES: tuple[Promise, ...] = (
         text="With real agents a cancel ends a streaming turn.",
         test="tests/e2e/test_over_the_protocol.py::test_a_cancel_ends_a_streaming_turn",
     ),
+    Promise(
+        id="e2e-connection-no-leftover",
+        source="issue 2 item 5",
+        text="Our connection, closed in the middle of a real agent's shell command, leaves no process.",
+        test="tests/e2e/test_over_our_connection.py::test_closing_in_the_middle_of_a_shell_command_leaves_no_process",
+    ),
+    Promise(
+        id="e2e-connection-pending-permission",
+        source="acp.md, fault 4",
+        text="A cancel while a real agent waits for a permission ends the turn.",
+        test="tests/e2e/test_over_our_connection.py::test_a_cancel_while_a_permission_is_pending_ends_the_turn",
+    ),
 )
