@@ -1,6 +1,7 @@
 """Fixtures for tests that talk to a real daemon.
 
 `daemon_home`: a fresh home, nothing running. `running_daemon`: a daemon on it (socket and TCP), ended afterwards.
+`shared_daemon`: one daemon for all tests of a module that leave nothing behind.
 """
 
 from collections.abc import Iterator
@@ -30,5 +31,12 @@ def daemon_home(tmp_path: Path) -> Iterator[Home]:
 @pytest.fixture
 def running_daemon(daemon_home: Home) -> Iterator[Daemon]:
     daemon = Daemon(daemon_home).start()
+    yield daemon
+    daemon.end()
+
+
+@pytest.fixture(scope="module")
+def shared_daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Daemon]:
+    daemon = Daemon(make_home(tmp_path_factory.mktemp("shared") / "home")).start()
     yield daemon
     daemon.end()

@@ -45,6 +45,7 @@ def envelope_of(error: CompozyError) -> ErrorEnvelope:
             title=error.title,
             message=error.message,
             severity="error",
+            data_freshness="live",
             suggested_command=error.hint,
             evidence=error.evidence or None,
         )

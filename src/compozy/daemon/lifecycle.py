@@ -113,7 +113,7 @@ async def _serve(
     stopping = _stop_on_signals()
     status = _status(home, config, sockets)
     async with AsyncExitStack() as stack:
-        services = await stack.enter_async_context(_services(home, config, status))
+        services = await stack.enter_async_context(_services(home, config, status, redactor))
         streams_stop = asyncio.Event()
         server = HttpServer()
         guard = TcpGuard(config.http.host, config.http.port) if sockets.tcp else None
@@ -143,8 +143,8 @@ async def _stop(status: DaemonStatus, services: Services, server: HttpServer, st
 
 
 @contextlib.asynccontextmanager
-async def _services(home: Home, config: Config, status: DaemonStatus) -> AsyncIterator[Services]:
-    services = await open_services(home, config, status)
+async def _services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> AsyncIterator[Services]:
+    services = await open_services(home, config, status, redactor)
     try:
         yield services
     finally:

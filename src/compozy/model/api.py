@@ -17,7 +17,7 @@ class ApiDiagnostic(Record, frozen=True, kw_only=True):
     title: str
     message: str
     severity: DiagnosticSeverity
-    data_freshness: DataFreshness = "live"
+    data_freshness: DataFreshness
     suggested_command: str | None = None
     doc_url: str | None = None
     evidence: dict[str, object] | None = None

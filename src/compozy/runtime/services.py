@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compozy.config.config import Config
 from compozy.config.home import Home
+from compozy.config.redaction import Redactor
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Sessions
 from compozy.runtime.status import DaemonStatus
@@ -26,10 +27,11 @@ class Services:
     fleet: Fleet
     sessions: Sessions
     status: DaemonStatus
+    redactor: Redactor
 
 
-async def open_services(home: Home, config: Config, status: DaemonStatus) -> Services:
-    """Open the store and build every service.
+async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
+    """Open the store and build every service; `redactor` is the one the log and the answers use too.
 
     Raises:
         StoreUnavailable: the store cannot be opened, or its file belongs to another program.
@@ -44,6 +46,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus) -> Ser
         fleet=Fleet(home, config),
         sessions=Sessions(store),
         status=status,
+        redactor=redactor,
     )
 
 

@@ -6,6 +6,7 @@ tasks); those sections are present and say so, because clients read them without
 
 import os
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from compozy import __version__
 from compozy.config.config import Config
 from compozy.config.detection import missing_program
 from compozy.config.home import Home
+from compozy.model.errors import Unavailable
 from compozy.model.provider import Provider
 from compozy.model.record import Record
 from compozy.model.times import now
@@ -66,6 +68,8 @@ class DaemonStatus:
     started_at: str = field(default_factory=now)
     state: str = "starting"
     is_draining: bool = False
+    # Set by the sessions service: how many turns run now.
+    count_executions: Callable[[], int] = lambda: 0
     _started: float = field(default_factory=time.monotonic)
 
     def identity(self) -> IdentityAnswer:
@@ -80,6 +84,35 @@ class DaemonStatus:
                 started_at=self.started_at,
                 user_home_dir=str(Path.home()),
             ),
+        )
+
+    def drain(self) -> DrainState:
+        """Admit no new work; what runs goes on."""
+        self.is_draining = True
+        return self.drain_state()
+
+    def undrain(self) -> DrainState:
+        """Admit work again, unless the daemon is stopping.
+
+        Raises:
+            Unavailable: it is stopping.
+        """
+        if self.state == "stopping":
+            raise Unavailable("the daemon is stopping; start it again", code="daemon_draining", diagnostic=True)
+        self.is_draining = False
+        return self.drain_state()
+
+    def drain_state(self) -> DrainState:
+        """Say what still runs."""
+        running = self.count_executions()
+        return DrainState(
+            state="draining" if self.is_draining else "active",
+            admission_closed=self.is_draining,
+            active_session_executions=running,
+            session_execution_settled=running == 0,
+            active_task_claims=0,
+            authoritative_claims_settled=True,
+            safe_to_stop=self.is_draining and running == 0,
         )
 
     @property

@@ -3,8 +3,9 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.daemon.messages import json_response
+from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
+from compozy.runtime.doctor import doctor_report
 from compozy.runtime.services import Services
 from compozy.runtime.status import status_answer
 
@@ -17,6 +18,23 @@ async def get_status(app: Services, request: Request) -> Response:
 async def get_identity(app: Services, request: Request) -> Response:
     """Answer who serves this home; touches nothing that can wait."""
     return json_response(app.status.identity())
+
+
+async def get_doctor(app: Services, request: Request) -> Response:
+    """Answer every finding, filtered by `only` and `exclude` (comma-separated categories or ids)."""
+    query = query_values(request)
+    only, exclude = query.get("only", ""), query.get("exclude", "")
+    return json_response(await doctor_report(app, only=only, exclude=exclude, quiet=query_flag(request, "quiet")))
+
+
+async def post_drain(app: Services, request: Request) -> Response:
+    """Admit no new work."""
+    return json_response(app.status.drain())
+
+
+async def post_undrain(app: Services, request: Request) -> Response:
+    """Admit work again."""
+    return json_response(app.status.undrain())
 
 
 ROUTES: tuple[Route, ...] = (
@@ -33,5 +51,29 @@ ROUTES: tuple[Route, ...] = (
         handler=get_identity,
         name="getRuntimeIdentity",
         summary="Process id, version and address of this daemon",
+    ),
+    Route(
+        method="GET",
+        path="/api/doctor",
+        handler=get_doctor,
+        name="getDoctor",
+        summary="What is wrong with this home and daemon, and how to mend it",
+        query=("only", "exclude", "quiet"),
+    ),
+    Route(
+        method="POST",
+        path="/api/drain",
+        handler=post_drain,
+        name="drainDaemon",
+        summary="Admit no new work; what runs goes on",
+        kind="privileged",
+    ),
+    Route(
+        method="POST",
+        path="/api/undrain",
+        handler=post_undrain,
+        name="undrainDaemon",
+        summary="Admit work again",
+        kind="privileged",
     ),
 )

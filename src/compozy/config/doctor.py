@@ -1,0 +1,174 @@
+"""Checks of a home that need no daemon: folders, configuration, providers, socket, disk (contract §3.6 doctor).
+
+Each check returns findings with a stable id, a code, a sentence, and the command that mends it. Reads only; starts
+nothing, changes nothing. `runtime/doctor.py` adds what only a running daemon knows.
+"""
+
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+
+from compozy.config.config import Config
+from compozy.config.detection import is_installed, missing_program
+from compozy.config.errors import ConfigError
+from compozy.config.home import Home
+from compozy.config.load import load_config
+from compozy.model.api import ApiDiagnostic, DataFreshness, DiagnosticSeverity
+from compozy.model.errors import CompozyError
+from compozy.model.record import Record
+from compozy.model.times import now
+
+DOCTOR_SCHEMA = "compozy.doctor.v1"
+# Below this the store and the log soon cannot be written.
+_LOW_DISK_BYTES = 256 << 20
+_ORDER: tuple[DiagnosticSeverity, ...] = ("ok", "info", "warn", "error", "critical")
+Finding = ApiDiagnostic
+Check = Callable[[], Iterator[Finding]]
+
+
+class Summary(Record, frozen=True, kw_only=True):
+    """Counts of one report."""
+
+    counts_by_severity: dict[str, int]
+    total: int
+
+
+class Report(Record, frozen=True, kw_only=True):
+    """The answer of GET /api/doctor; `status` is the worst severity."""
+
+    schema_version: str
+    status: str
+    generated_at: str
+    duration_ms: int
+    items: tuple[Finding, ...]
+    summary: Summary
+
+
+def finding(
+    category: str,
+    name: str,
+    severity: DiagnosticSeverity,
+    message: str,
+    *,
+    code: str = "",
+    command: str | None = None,
+    freshness: DataFreshness = "live",
+    evidence: dict[str, object] | None = None,
+) -> Finding:
+    """Build one finding; its id is ``<category>.<name>``."""
+    return ApiDiagnostic(
+        id=f"{category}.{name}",
+        code=code or name,
+        category=category,
+        title=f"{category}: {name.replace('_', ' ')}",
+        message=message,
+        severity=severity,
+        data_freshness=freshness,
+        suggested_command=command,
+        evidence=evidence,
+    )
+
+
+def report(
+    items: list[Finding], duration_ms: int, *, only: str = "", exclude: str = "", quiet: bool = False
+) -> Report:
+    """Filter findings by category or id (comma-separated lists) and sum them up; `quiet` leaves out what is fine."""
+    wanted, unwanted = _names(only), _names(exclude)
+    kept = [
+        item
+        for item in items
+        if (not wanted or wanted & {item.category, item.id}) and not unwanted & {item.category, item.id}
+    ]
+    worst = max((item.severity for item in kept), key=_ORDER.index, default="ok")
+    counts = {severity: sum(item.severity == severity for item in kept) for severity in _ORDER}
+    shown = [item for item in kept if not quiet or item.severity not in ("ok", "info")]
+    return Report(
+        schema_version=DOCTOR_SCHEMA,
+        status=worst,
+        generated_at=now(),
+        duration_ms=duration_ms,
+        items=tuple(shown),
+        summary=Summary(counts_by_severity={name: count for name, count in counts.items() if count}, total=len(kept)),
+    )
+
+
+def check_home(home: Home) -> list[Finding]:
+    """Run every check that needs no daemon."""
+    findings = [*_folders(home), *_disk(home)]
+    try:
+        config = load_config(home)
+    except (ConfigError, CompozyError) as error:
+        findings.append(finding("config", "config_invalid", "error", error.message))
+        return findings
+    findings += _configuration(home, config)
+    findings += _providers(config)
+    return findings
+
+
+def _names(text: str) -> set[str]:
+    return {part.strip() for part in text.split(",") if part.strip()}
+
+
+def _folders(home: Home) -> Iterator[Finding]:
+    if not home.root.is_dir():
+        text = f"there is no home at {str(home.root)!r} yet; the first start creates it"
+        yield finding("home", "home_missing", "info", text, command="compozy daemon start")
+        return
+    mode = stat.S_IMODE(home.root.stat().st_mode)
+    if mode & 0o077:
+        yield finding(
+            "home",
+            "home_open",
+            "warn",
+            f"home {str(home.root)!r} can be read by other users (mode {mode:o}); make it private",
+            command=f"chmod 700 {home.root}",
+        )
+    else:
+        yield finding("home", "home_private", "ok", f"home {str(home.root)!r} is private")
+
+
+def _disk(home: Home) -> Iterator[Finding]:
+    place = home.root if home.root.is_dir() else home.root.parent
+    try:
+        free = shutil.disk_usage(place).free
+    except OSError:
+        return
+    if free < _LOW_DISK_BYTES:
+        text = f"only {free >> 20} MiB are free where the home lies; events cannot be stored once it is full"
+        yield finding("home", "disk_low", "warn", text)
+
+
+def _configuration(home: Home, config: Config) -> Iterator[Finding]:
+    for number, note in enumerate(config.notes, start=1):
+        yield finding("config", f"note_{number}", "info", note, code="config_note")
+    if config.trust.mode == "off":
+        text = "[trust] mode is off: what a cloned repository brings is run without asking"
+        yield finding("config", "trust_off", "warn", text)
+    if config.http.enabled:
+        text = f"any user of this machine can reach port {config.http.port}; [http] enabled = false closes it"
+        yield finding("http", "tcp_port_open_to_local_users", "info", text)
+    if not config.notes:
+        yield finding("config", "config_valid", "ok", f"{str(home.config_file)!r} is valid")
+
+
+def _providers(config: Config) -> Iterator[Finding]:
+    name = config.defaults.provider
+    row = config.providers.get(name)
+    if not name:
+        text = "no default provider is set; agents that name none cannot run"
+        yield finding("provider", "default_missing", "warn", text, command="compozy install")
+    elif row is None:
+        text = f"the default provider {name!r} does not exist; run `compozy provider list` for the names"
+        yield finding("provider", "default_unknown", "error", text, command="compozy install")
+    elif missing := missing_program(row):
+        yield finding(
+            "provider",
+            "default_program_missing",
+            "error",
+            f"the default provider {name!r} needs the program {missing!r}, which is not on PATH; install it",
+            code="provider_cli_missing",
+        )
+    else:
+        yield finding("provider", "default_found", "ok", f"the default provider {name!r} can be started")
+    found = [row.id for row in config.providers.values() if is_installed(row)]
+    yield finding("provider", "installed", "info", f"found on this machine: {', '.join(found) or 'none'}")

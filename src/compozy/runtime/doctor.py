@@ -1,0 +1,62 @@
+"""The doctor's report of a running daemon: the home's checks plus store, log, socket and agents (contract §3.6)."""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from compozy.config.doctor import Finding, Report, check_home, finding, report
+from compozy.model.errors import CompozyError
+from compozy.runtime.services import Services
+
+
+async def doctor_report(app: Services, *, only: str = "", exclude: str = "", quiet: bool = False) -> Report:
+    """Run every check and sum up."""
+    started = time.monotonic()
+    # Looks at PATH and folders: not in the loop.
+    items = await asyncio.to_thread(check_home, app.home)
+    items += [*_listeners(app), *_log(app), *await _store(app), *await _agents(app)]
+    duration = round((time.monotonic() - started) * 1000)
+    return report(items, duration, only=only, exclude=exclude, quiet=quiet)
+
+
+def _listeners(app: Services) -> Iterator[Finding]:
+    usual = str(app.home.socket)
+    if app.status.socket != usual and not app.config.daemon.socket:
+        text = f"{usual!r} is too long for a socket; the daemon listens on {app.status.socket!r}"
+        yield finding("daemon", "socket_elsewhere", "info", text)
+    if app.status.is_draining:
+        text = "the daemon is draining and admits no new work"
+        yield finding("daemon", "daemon_draining", "warn", text, command="compozy undrain")
+    yield finding("daemon", "running", "ok", f"daemon {app.status.pid} serves {app.status.socket!r}")
+
+
+def _log(app: Services) -> Iterator[Finding]:
+    path = app.home.log_file
+    if not os.access(path, os.W_OK):
+        yield finding("log", "log_not_writable", "error", f"the log {str(path)!r} cannot be written; check its owner")
+    crash = path.with_name("daemon-crash.log")
+    if _size(crash):
+        text = f"the interpreter wrote to {str(crash)!r}; that is a fault, please report it"
+        yield finding("log", "crash_log", "warn", text)
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+async def _store(app: Services) -> list[Finding]:
+    try:
+        counts = await app.store.count_sessions()
+    except CompozyError as error:
+        return [finding("store", "store_unavailable", "error", error.message)]
+    return [finding("store", "store_ready", "ok", f"the store answers; it keeps {sum(counts.values())} sessions")]
+
+
+async def _agents(app: Services) -> list[Finding]:
+    """Findings about definitions; the fleet knows them."""
+    return []
