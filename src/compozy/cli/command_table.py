@@ -59,6 +59,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("daemon start", _COMMANDS + "daemon:daemon_start", "Start the daemon and wait until it answers."),
     CommandEntry("daemon stop", _COMMANDS + "daemon:daemon_stop", "Stop the daemon."),
     CommandEntry("status", _COMMANDS + "daemon:status", "Show the running daemon."),
+    CommandEntry("doctor", _COMMANDS + "doctor:doctor", "Check this home and its daemon."),
     CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),
