@@ -29,6 +29,7 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("agent", "List, inspect and check agent definitions."),
     GroupEntry("session", "Create, prompt, watch and stop sessions."),
     GroupEntry("workspace", "Register the folders agents work in."),
+    GroupEntry("skill", "Check skills."),
     GroupEntry("daemon", "Start and stop the background daemon."),
 )
 
@@ -36,6 +37,8 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("run", _COMMANDS + "run:run", "Give a task to an agent and watch it work."),
     CommandEntry("agent list", _COMMANDS + "agent_read:agent_list", "List the agents that are in force here."),
     CommandEntry("agent info", _COMMANDS + "agent_read:agent_info", "Show one agent as it would run."),
+    CommandEntry("agent check", _COMMANDS + "agent_check:command", "Check agent files, and repair them."),
+    CommandEntry("agent inspect", _COMMANDS + "agent_inspect:command", "Show what a definition on disk says."),
     CommandEntry("session new", _COMMANDS + "session_write:session_new", "Create a session."),
     CommandEntry("session prompt", _COMMANDS + "session_prompt:session_prompt", "Send a prompt and follow the turn."),
     CommandEntry("session list", _COMMANDS + "session_read:session_list", "List sessions."),
@@ -63,6 +66,8 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),
+    CommandEntry("skill check", _COMMANDS + "skill_check:command", "Check skills, and repair them."),
+    CommandEntry("schema", _COMMANDS + "schema:command", "Print the JSON Schema of a kind of file."),
     CommandEntry("completion", _COMMANDS + "completion:completion", "Print the completion script for a shell."),
 )
 

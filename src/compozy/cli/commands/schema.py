@@ -1,0 +1,37 @@
+"""`compozy schema`: JSON Schemas of the authored files for editors (issue 3 item 6)."""
+
+import click
+
+from compozy.cli.groups import command as make_command
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import write, write_json
+
+
+@make_command(
+    "schema",
+    examples=(
+        "compozy schema agent",
+        "compozy schema mcp > .compozy/schemas/mcp.json",
+    ),
+)
+@click.argument("name", required=False, default="")
+@pass_invocation
+def command(invocation: Invocation, name: str) -> None:
+    """Print the JSON Schema (2020-12) of a kind of file; without NAME, list the names."""
+    from compozy.config.schema import all_schemas, schema_of  # noqa: PLC0415 - start-up cost
+    from compozy.model.errors import InvalidRequest  # noqa: PLC0415 - start-up cost
+
+    if name:
+        try:
+            write_json(schema_of(name))
+        except InvalidRequest as error:
+            raise click.UsageError(error.message) from error
+        return
+    names = all_schemas()
+    if invocation.is_human:
+        width = max(map(len, names))
+        for key, title in names.items():
+            write(f"{key.ljust(width)}  {title}\n")
+    else:
+        write_json([{"name": key, "title": title} for key, title in names.items()])

@@ -1,0 +1,64 @@
+"""Applying the repairs of diagnostics to a text until nothing is left to repair (issue 3, decisions D5).
+
+Pure text: reading and writing files, and which checks exist, are the caller's.
+"""
+
+from collections.abc import Callable, Iterable
+
+from compozy.model.diagnostic import Diagnostic, TextEdit
+from compozy.model.record import Record
+
+Check = Callable[[str], tuple[Diagnostic, ...]]
+# Each round mends what the round before laid bare; more means that two repairs undo each other.
+_MAX_ROUNDS = 50
+
+
+class RepairOutcome(Record, frozen=True, kw_only=True):
+    """The text after all repairs, what was done, and what the checks still say about it."""
+
+    text: str
+    titles: tuple[str, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+def repair(text: str, check: Check) -> RepairOutcome:
+    """Apply repairs round by round until the text is stable.
+
+    Repairing the outcome again changes nothing: the loop ends only when no repair changes the text any more, or
+    when a text comes back that was there before.
+    """
+    titles: list[str] = []
+    seen = {text}
+    diagnostics = check(text)
+    for _ in range(_MAX_ROUNDS):
+        repaired, done = apply_repairs(text, diagnostics)
+        if repaired == text or repaired in seen:
+            break
+        seen.add(repaired)
+        text = repaired
+        titles += done
+        diagnostics = check(text)
+    return RepairOutcome(text=text, titles=tuple(titles), diagnostics=diagnostics)
+
+
+def apply_repairs(text: str, diagnostics: Iterable[Diagnostic]) -> tuple[str, list[str]]:
+    """Apply each repair that touches no text an earlier one touched; return text and titles of what was done."""
+    taken: list[TextEdit] = []
+    titles: list[str] = []
+    for diagnostic in diagnostics:
+        if diagnostic.repair is None:
+            continue
+        edits = [edit for edit in diagnostic.repair.edits if edit not in taken]
+        if edits and not any(_touch(edit, other) for edit in edits for other in taken):
+            taken += edits
+            titles.append(diagnostic.repair.title)
+    for edit in sorted(taken, key=lambda one: (one.start, one.end), reverse=True):
+        text = text[: edit.start] + edit.replacement + text[edit.end :]
+    return text, titles
+
+
+def _touch(left: TextEdit, right: TextEdit) -> bool:
+    if left.start == left.end or right.start == right.end:
+        # Two insertions at one place, or one at the rim of a replacement, have no order of their own.
+        return left.start <= right.end and right.start <= left.end
+    return left.start < right.end and right.start < left.end
