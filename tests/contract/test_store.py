@@ -184,6 +184,8 @@ async def test_who_needs_a_person_comes_first_then_who_finished_latest_change_fi
     assert await list_ids(store, sort="attention") == order
     await store.put_session(make_session("sess-idle", updated=101, badge="waiting-for-input"))
     assert (await list_ids(store, sort="attention"))[0] == "sess-idle"
+    await store.put_session(make_session("sess-failed", updated=110, badge="done"))
+    assert await list_ids(store, sort="attention") == ["sess-idle", "sess-auth", "sess-failed", "sess-done"]
 
 
 async def test_sessions_are_filtered_by_every_field_and_the_total_agrees(store: Store) -> None:
@@ -379,3 +381,21 @@ async def test_reads_see_every_write_that_has_returned(store: Store) -> None:
     for number in range(1, 51):
         await store.append_events(ID, make_drafts(1))
         assert await store.last_sequence(ID) == number
+
+
+async def test_readers_see_whole_batches_only_while_others_write(store: Store) -> None:
+    await store.put_session(make_session(ID))
+    writing = asyncio.gather(*(store.append_events(ID, make_drafts(7)) for _ in range(300)))
+    while not writing.done():
+        seen = await asyncio.gather(*(store.last_sequence(ID) for _ in range(5)))
+        assert all(last % 7 == 0 for last in seen)
+        record = await store.get_session(ID)
+        assert record is not None
+    await writing
+    assert await store.last_sequence(ID) == 2_100
+
+
+async def test_more_callers_than_the_queue_holds_are_all_served(store: Store) -> None:
+    await store.put_session(make_session(ID))
+    results = await asyncio.gather(*(store.append_events(ID, make_drafts(1)) for _ in range(5_000)))
+    assert sorted(events[0].sequence for events in results) == list(range(1, 5_001))

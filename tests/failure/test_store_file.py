@@ -135,6 +135,20 @@ async def test_damage_among_the_events_is_reported_by_the_read_and_other_session
     await store.close()
 
 
+async def test_a_row_that_cannot_be_read_is_reported_as_the_stores_trouble(tmp_path: Path) -> None:
+    path = tmp_path / "compozy.db"
+    await make_store(path)
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE session_data SET data = ?", (b"{",))
+    connection.close()
+    store = SqliteStore(path)
+    await store.open()
+    with pytest.raises(StoreUnavailable, match="row that cannot be read"):
+        await store.get_session(ID)
+    assert await store.last_sequence(ID) == 3
+    await store.close()
+
+
 async def test_a_locked_file_fails_the_write_reads_go_on_and_writes_resume(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

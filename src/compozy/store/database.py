@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
+import msgspec
+
 from compozy.store.interface import ForeignStore, StoreUnavailable
 
 # "cpzy" in ASCII, written into SQLite's application id: the mark that a file is ours.
@@ -70,6 +72,10 @@ def explained(path: Path) -> Iterator[None]:
         raise
     except sqlite3.Error as problem:
         raise StoreUnavailable(_explain(path, problem)) from problem
+    except msgspec.MsgspecError as problem:
+        raise StoreUnavailable(
+            f"the store {str(path)!r} holds a row that cannot be read ({problem}); put a backup in its place"
+        ) from problem
     except OSError as problem:
         reason = (problem.strerror or str(problem)).lower()
         raise StoreUnavailable(
