@@ -1,30 +1,24 @@
-"""Durations as the configuration spells them: ``250ms``, ``30s``, ``5m``, ``1h30m``, ``0s`` (contract §2.2)."""
+"""Durations in the configuration, in seconds; written ``250ms``, ``30s``, ``5m``, ``1h30m`` (contract §2.2)."""
 
-import re
+from compozy.documents.durations import parse_duration
 
-_UNITS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0}
-_PART = re.compile(r"(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)")
+_NANOSECONDS = 1_000_000_000
 
 
 class Duration(float):
     """A length of time in seconds."""
 
     @classmethod
-    def parse(cls, text: str) -> "Duration":
+    def read(cls, text: str) -> "Duration":
         """Read one duration.
 
         Raises:
-            ValueError: the text is no duration.
+            ValueError: the text is no duration, or a negative one.
         """
-        stripped = text.strip()
-        if stripped == "0":
-            return cls(0)
-        total, end = 0.0, 0
-        for part in _PART.finditer(stripped):
-            if part.start() != end:
-                break
-            total += float(part[1]) * _UNITS[part[2]]
-            end = part.end()
-        if not stripped or end != len(stripped):
-            raise ValueError(f'{text!r} is no duration; write it like "30s", "5m" or "1h30m"')
-        return cls(total)
+        try:
+            nanoseconds = parse_duration(text.strip())
+        except ValueError as error:
+            raise ValueError(f'{text!r} is no duration ({error}); write it like "30s", "5m" or "1h30m"') from error
+        if nanoseconds < 0:
+            raise ValueError(f"{text!r} is negative; a duration starts at 0s")
+        return cls(nanoseconds / _NANOSECONDS)

@@ -14,9 +14,10 @@ from tomlkit.items import Table
 
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provider
 from compozy.config.detection import first_installed
-from compozy.config.errors import ConfigError, HomeError, nearest
+from compozy.config.errors import ConfigError, HomeError
 from compozy.config.home import Home
 from compozy.documents.atomic import write_atomically
+from compozy.documents.text import nearest
 from compozy.model.record import Record
 
 MANAGED_AGENT = "general"

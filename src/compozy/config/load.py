@@ -16,7 +16,7 @@ import msgspec
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.config.config import Config
 from compozy.config.durations import Duration
-from compozy.config.errors import ConfigError, nearest
+from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.providers import (
     REMOVED_KEYS,
@@ -28,6 +28,7 @@ from compozy.config.providers import (
 from compozy.config.sections import OTHER_SECTIONS
 from compozy.config.toml_source import KeyPath, TomlSource, read_toml
 from compozy.config.workspace_rules import WorkspaceRules
+from compozy.documents.text import nearest
 from compozy.model.provider import Provider
 from compozy.model.record import Record
 
@@ -253,7 +254,7 @@ def _decode(expected: type, value: object) -> object:
     if expected is Duration:
         if not isinstance(value, str):
             raise ValueError(f'expected a duration such as "30s", got {value!r}')
-        return Duration.parse(value)
+        return Duration.read(value)
     raise NotImplementedError(f"no decoder for {expected!r}")
 
 

@@ -1,15 +1,15 @@
-"""A TOML file as values plus the line of every key, for messages that name a place (rtoml gives no positions).
+"""A TOML file as values plus the line of every key, for messages that name a place.
 
-`read` refuses what is no TOML, with the line rtoml found. The key finder reads headers and keys only; where a key
+`read_toml` refuses what is no TOML, with its line. The key finder reads headers and keys only; where a key
 cannot be placed (inside an inline table) the line of its nearest written parent is used.
 """
 
 import re
 from pathlib import Path
 
-import rtoml
-
 from compozy.config.errors import ConfigError
+from compozy.documents.toml_reader import TomlProblem
+from compozy.documents.toml_reader import read_toml as parse_toml
 
 KeyPath = tuple[str | int, ...]
 
@@ -62,11 +62,10 @@ def read_toml(path: Path) -> TomlSource | None:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{str(path)!r} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
     try:
-        table = rtoml.loads(text)
-    except rtoml.TomlParsingError as error:
-        raise ConfigError(
-            f"{path}: invalid TOML: {' '.join(str(error).split())}; mend the file and try again"
-        ) from error
+        table = parse_toml(text)
+    except TomlProblem as problem:
+        line = text.count("\n", 0, problem.span[0]) + 1
+        raise ConfigError(f"{path}:{line}: invalid TOML: {problem.message}; mend the file and try again") from problem
     return TomlSource(path, table, text)
 
 

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from compozy.daemon.body_limit import LimitedBody, check_declared_length
 from compozy.daemon.errors import error_response
 from compozy.daemon.guards import TcpGuard, is_loopback_peer
-from compozy.daemon.route_table import RouteTable
+from compozy.daemon.route_table import RouteTable, path_parameters
 from compozy.daemon.routing import Route
 from compozy.daemon.sse import STOP_KEY
 from compozy.model.errors import CompozyError, Forbidden, InvalidRequest, NotFound, TooLarge, Unavailable
@@ -99,7 +99,7 @@ class Application:
 
     def _route(self, transport: Transport, scope: Scope, method: str) -> Route:
         raw: bytes = scope.get("raw_path") or scope["path"].encode()
-        found, parameters = self._table.find(raw)
+        found = self._table.find(raw)
         routes = {name: route for name, route in found.items() if route.transport in ("any", transport)}
         if not routes:
             raise NotFound(
@@ -111,7 +111,7 @@ class Application:
             raise MethodNotAllowed(
                 f"{method} is not possible on {scope['path']!r}; use {allowed}", details={"allow": allowed}
             )
-        scope["path_params"] = parameters
+        scope["path_params"] = path_parameters(route, raw)
         return route
 
     def _admit(self, route: Route, scope: Scope) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 from compozy.config.daemon_record import DaemonRecord, read_record
 from compozy.config.home import Home
 from compozy.config.process_identity import is_same_process, start_time
+from compozy.daemon.lock import is_locked
 from compozy.model.errors import EXIT_GENERIC, LocalError
 
 START_SECONDS = 15.0
@@ -49,7 +50,10 @@ class NotRunning(LocalError):
 def running(home: Home) -> DaemonRecord | None:
     """Return the record of the daemon that serves this home now, None when there is none."""
     record = read_record(home.record_file)
-    return record if record is not None and record.is_alive else None
+    # The lock too: a copied home brings the record of another home's daemon.
+    if record is None or not record.is_alive or not is_locked(home.lock_file):
+        return None
+    return record
 
 
 def is_running(home: Home) -> bool:

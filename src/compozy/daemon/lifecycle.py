@@ -10,6 +10,7 @@ import logging
 import os
 import signal
 import socket
+import threading
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
@@ -30,6 +31,7 @@ from compozy.daemon.log import start_log, stop_log
 from compozy.daemon.routes import ALL_ROUTES
 from compozy.daemon.server import HttpServer
 from compozy.daemon.socket_path import choose_socket_path
+from compozy.model.errors import EXIT_GENERIC
 from compozy.runtime.services import Services, close_services, open_services, stop_work
 from compozy.runtime.status import DaemonStatus
 
@@ -57,7 +59,6 @@ def run_daemon(home: Home, *, log_level: str = "", on_ready: Callable[[Ready], N
         LocalError: the home, the configuration, a port or the socket cannot be used, or a daemon runs already.
         StoreUnavailable: the store cannot be opened.
     """
-    os.umask(0o077)
     with ExitStack() as stack:
         create_home(home)
         load_config(home)
@@ -134,12 +135,25 @@ async def _serve(
 
 async def _stop(status: DaemonStatus, services: Services, server: HttpServer, streams_stop: asyncio.Event) -> None:
     """Steps one to four of the shutdown; the exit stack does the rest."""
+    _watch_shutdown()
     status.state = "stopping"
     status.is_draining = True
     await stop_work(services, seconds=_SESSION_SECONDS)
     streams_stop.set()
     server.close_listeners()
     await server.drain(_REQUEST_SECONDS)
+
+
+def _watch_shutdown() -> None:
+    """End the process when the budget is used up, whatever still hangs. The next start copes with what is left."""
+
+    def give_up() -> None:
+        _log.error("the shutdown took longer than %.0f s; giving up", SHUTDOWN_SECONDS)
+        os._exit(EXIT_GENERIC)
+
+    timer = threading.Timer(SHUTDOWN_SECONDS, give_up)
+    timer.daemon = True
+    timer.start()
 
 
 @contextlib.asynccontextmanager

@@ -11,6 +11,7 @@ import os
 import shutil
 import time
 from collections.abc import Callable
+from io import TextIOWrapper
 from pathlib import Path
 
 from compozy.config.sections import LogSection
@@ -62,6 +63,10 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
             self.namer = lambda name: f"{name}.gz"
             self.rotator = _compress
 
+    def _open(self) -> TextIOWrapper:
+        """Open the file 0600 whatever the umask: the umask stays the user's, because agents inherit it."""
+        return open(self.baseFilename, "a", encoding=self.encoding, errors=self.errors, opener=_open_private)
+
     def doRollover(self) -> None:
         super().doRollover()
         if not self._settings.max_backups and self.stream is not None:
@@ -82,8 +87,16 @@ class RotatingLog(logging.handlers.RotatingFileHandler):
                 continue
 
 
+def _open_private(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_CLOEXEC, 0o600)
+
+
 def _compress(source: str, target: str) -> None:
-    with open(source, "rb") as plain, gzip.open(target, "wb") as packed:
+    with (
+        open(source, "rb") as plain,
+        open(target, "wb", opener=_open_private) as file,
+        gzip.GzipFile(fileobj=file, mode="wb") as packed,
+    ):
         shutil.copyfileobj(plain, packed)
     os.unlink(source)  # noqa: PTH108 - logging hands over plain text
 

@@ -9,7 +9,8 @@ from urllib.parse import unquote
 
 from compozy.daemon.routing import Route
 
-Segments = tuple[str, ...]
+_PARAMETER = "{}"
+Shape = tuple[str, ...]
 
 
 class RouteTable:
@@ -17,49 +18,44 @@ class RouteTable:
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._fixed: dict[str, dict[str, Route]] = {}
-        self._patterns: dict[int, list[tuple[Segments, dict[str, Route]]]] = {}
+        self._shapes: dict[int, dict[Shape, dict[str, Route]]] = {}
         for route in routes:
             self._add(route)
+        for length, rows in self._shapes.items():
+            # Fixed segments win over parameters: /sessions/catalog-stream before /sessions/{id}.
+            ordered = sorted(rows.items(), key=lambda row: tuple(part == _PARAMETER for part in row[0]))
+            self._shapes[length] = dict(ordered)
 
     def _add(self, route: Route) -> None:
-        methods = self._methods(route.path)
+        # The names of parameters do not tell routes apart: GET /a/{x} and DELETE /a/{y} are one path.
+        shape = tuple(_PARAMETER if part.startswith("{") else part for part in _segments(route.path))
+        if _PARAMETER in shape:
+            methods = self._shapes.setdefault(len(shape), {}).setdefault(shape, {})
+        else:
+            methods = self._fixed.setdefault(route.path, {})
         if route.method in methods:
             raise ValueError(f"two routes for {route.method} {route.path!r}; remove one")
         methods[route.method] = route
 
-    def _methods(self, path: str) -> dict[str, Route]:
-        segments = tuple(path.strip("/").split("/"))
-        if not any(part.startswith("{") for part in segments):
-            return self._fixed.setdefault(path, {})
-        bucket = self._patterns.setdefault(len(segments), [])
-        for known, methods in bucket:
-            if known == segments:
-                return methods
-        bucket.append((segments, {}))
-        # Fixed segments win over parameters: /sessions/catalog-stream before /sessions/{id}.
-        bucket.sort(key=lambda row: tuple(part.startswith("{") for part in row[0]))
-        return next(methods for known, methods in bucket if known == segments)
-
-    def find(self, raw_path: bytes) -> tuple[dict[str, Route], dict[str, str]]:
-        """Return the routes of a path by method, and its parameters; no routes when the path is unknown."""
+    def find(self, raw_path: bytes) -> dict[str, Route]:
+        """Return the routes of a path by method, none when the path is unknown."""
         path = raw_path.decode("ascii", "replace")
         fixed = self._fixed.get(path)
         if fixed is not None:
-            return fixed, {}
-        segments = path[1:].split("/")
+            return fixed
+        segments = _segments(path)
         if path.startswith("/") and all(segments):
-            for pattern, methods in self._patterns.get(len(segments), ()):
-                values = _match(pattern, segments)
-                if values is not None:
-                    return methods, values
-        return {}, {}
+            for shape, methods in self._shapes.get(len(segments), {}).items():
+                if all(part in (_PARAMETER, given) for part, given in zip(shape, segments, strict=True)):
+                    return methods
+        return {}
 
 
-def _match(pattern: Segments, segments: list[str]) -> dict[str, str] | None:
-    values: dict[str, str] = {}
-    for expected, segment in zip(pattern, segments, strict=True):
-        if expected.startswith("{"):
-            values[expected[1:-1]] = unquote(segment)
-        elif expected != segment:
-            return None
-    return values
+def path_parameters(route: Route, raw_path: bytes) -> dict[str, str]:
+    """Return the decoded parameters of a path that matched `route`."""
+    pairs = zip(_segments(route.path), _segments(raw_path.decode("ascii", "replace")), strict=True)
+    return {name[1:-1]: unquote(value) for name, value in pairs if name.startswith("{")}
+
+
+def _segments(path: str) -> list[str]:
+    return path[1:].split("/")
