@@ -16,7 +16,6 @@ from compozy.documents.agents import AGENT_FILE, AgentReport, LoadedAgent
 from compozy.documents.files import FileProblem, open_folder
 from compozy.documents.names import is_reserved
 from compozy.documents.problems import diagnostic, first_error
-from compozy.documents.sidecars import file_diagnostic
 from compozy.documents.text import shown
 from compozy.model.agent import Origin, SourceState
 from compozy.model.diagnostic import Diagnostic
@@ -140,16 +139,18 @@ class _Search:
             return
         try:
             names = sorted(os.listdir(handle), key=os.fsencode)  # noqa: PTH208 - an open handle, not a path
-            self._sources.append(SourceState(path=path, state="ok"))
-            for name in names:
-                self._entry(handle, Path(path), name, origin)
         except OSError as error:
             reason = (error.strerror or "cannot be listed").lower()
             message = f"agents directory: could not read {path}: {reason}"
             self._sources.append(SourceState(path=path, state="unreadable", message=message))
+        else:
+            self._sources.append(SourceState(path=path, state="ok"))
+            root = Path(path)
+            for name in names:
+                self._entry(handle, root, name, origin)
+            self._reader.forget_missing(root, names)
         finally:
             os.close(handle)
-        self._reader.forget_missing(path, names if self._sources[-1].state == "ok" else None)
 
     def _entry(self, handle: int, root: Path, name: str, origin: Origin) -> None:
         if is_reserved(name):
@@ -217,8 +218,3 @@ def _small_shadow(winner: LoadedAgent, loser: DiscoveredAgent) -> Diagnostic:
         "prompt); remove it if the other one is meant"
     )
     return diagnostic("discovery-small-shadow", message, str(winner.path))
-
-
-def unreadable_source(problem: FileProblem) -> Diagnostic:
-    """A place that could not be read, as a diagnostic."""
-    return file_diagnostic(problem)

@@ -9,8 +9,9 @@ from compozy.documents import frontmatter
 from compozy.documents.agent_checks import check_agent_fields
 from compozy.documents.decoding import TOML, YAML, Decoder
 from compozy.documents.fields import AGENT
+from compozy.documents.mending import mend
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
-from compozy.documents.source import MendedSource, SourceText
+from compozy.documents.source import SourceText
 from compozy.documents.toml_guesses import guess_toml, looks_like_toml
 from compozy.documents.toml_places import TomlPlaces
 from compozy.documents.toml_reader import TomlProblem, read_toml
@@ -63,6 +64,7 @@ def read_header(source: SourceText, path: str) -> HeaderOutcome:
     A problem with a repair does not end the reading: it goes on as if the repair were made.
     """
     diagnostics: list[Diagnostic] = []
+    complaints: set[object] = set()
     for _ in range(_MAX_MENDS):
         found, problems = frontmatter.split(source.normal)
         tabs = frontmatter.tab_problems(found) if found is not None else []
@@ -75,11 +77,16 @@ def read_header(source: SourceText, path: str) -> HeaderOutcome:
                 definition, problems = _check(reading, frontmatter.body_of(source.normal, found), found)
                 diagnostics += to_diagnostics(problems, path, source, reading.locate)
                 return _outcome(definition, diagnostics)
-        diagnostics += to_diagnostics(problems + tabs, path, source, lambda: None)
-        edits = [edit for problem in problems + tabs if problem.fix for edit in problem.fix.edits]
-        if not edits:
+        problems += tabs
+        complaint = (problems[0].message, problems[0].span and source.to_file(problems[0].span[0]))
+        if complaint in complaints:
             break
-        source = MendedSource(source, edits)
+        complaints.add(complaint)
+        mended = mend(source, problems)
+        diagnostics += to_diagnostics(problems, path, source, lambda: None)
+        if mended is None:
+            break
+        source = mended
     return _outcome(None, diagnostics)
 
 
@@ -158,16 +165,15 @@ def _neither(found: frontmatter.Split, yaml: YamlProblem, toml: TomlProblem) -> 
     at = toml.span if means_toml else yaml.span
     base = found.header_start
     problem = Problem(code=code, message=message, span=(at[0] + base, at[1] + base))
-    guess = guess_toml(found.header, toml) if means_toml else guess_yaml(found.header, yaml)
+    guess = (
+        guess_toml(found.header, toml, first_line=2) if means_toml else guess_yaml(found.header, yaml, AGENT.fields)
+    )
     if guess is not None:
         problem.cause = guess.cause
         problem.suggestion = guess.line
         problem.span = (guess.span[0] + base, guess.span[1] + base)
-        problem.fix = Fix(
-            title=guess.title,
-            kind="edits",
-            edits=tuple((start + base, end + base, text) for start, end, text in guess.edits),
-        )
+        edits = tuple((start + base, end + base, text) for start, end, text in guess.edits)
+        problem.fix = Fix(title=guess.title, kind="edits", edits=edits) if edits else None
     return problem
 
 
@@ -176,5 +182,5 @@ def _check(reading: _Reading, prompt: str, found: frontmatter.Split) -> tuple[Ag
     at = found.body_start
     definition, problems = check_agent_fields(reading.fields, reading.failed, prompt, (at, at))
     if isinstance(reading.locator, YamlDocument) and " #" in found.header:
-        problems += comment_warnings(found.header, found.header_start)
+        problems += comment_warnings(reading.locator, found.header_start)
     return definition, reading.problems + problems

@@ -129,7 +129,9 @@ def _read_file(handle: int, name: str, path: str) -> CapabilitiesReport:
 def _read_folder(parent: int, path: str) -> CapabilitiesReport:
     handle = open_child_folder(parent, FOLDER, _WHAT, path)
     try:
-        return _read_entries(handle, path)
+        before = os.fstat(handle)
+        report = _read_entries(handle, path)
+        return msgspec.structs.replace(report, stamps=(*report.stamps, FileStamp.of(FOLDER, before, b"")))
     finally:
         os.close(handle)
 
@@ -179,8 +181,12 @@ def _entries(handle: int, path: str) -> tuple[list[str], list[Diagnostic]]:
     for name in sorted(os.listdir(handle), key=os.fsencode):
         if name.startswith(".") or _extension(name) not in (".toml", ".json"):
             continue
-        mode = os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode
         entry = f"{path}/{name}"
+        try:
+            mode = os.stat(name, dir_fd=handle, follow_symlinks=False).st_mode
+        except OSError:
+            # Gone since the listing: it was never part of this catalog.
+            continue
         if stat.S_ISLNK(mode):
             message = f"{_WHAT} entry {entry}: is a symlink, not a symlink's target; put the file itself there"
             diagnostics.append(diagnostic("symlink-rejected", message, entry))

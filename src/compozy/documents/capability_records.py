@@ -15,8 +15,9 @@ from compozy.documents.digests import capability_digest
 from compozy.documents.fields import CAPABILITY, CAPABILITY_CATALOG, Table
 from compozy.documents.json_document import JsonDocument
 from compozy.documents.limits import MAX_CAPABILITIES
+from compozy.documents.mending import mend
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
-from compozy.documents.source import MendedSource, SourceText
+from compozy.documents.source import SourceText
 from compozy.documents.text import shown, shown_path, trim
 from compozy.documents.toml_guesses import guess_toml
 from compozy.documents.toml_places import TomlPlaces
@@ -119,10 +120,11 @@ def _decode_toml(source: SourceText, path: str, table: Table) -> _Read | Capabil
             value = read_toml(source.normal)
         except TomlProblem as error:
             problem = _toml_problem(source.normal, error, path)
+            mended = mend(source, [problem])
             earlier += to_diagnostics([problem], path, source, lambda: None)
-            if problem.fix is None:
+            if mended is None:
                 break
-            source = MendedSource(source, problem.fix.edits)
+            source = mended
             continue
         decoder = Decoder(TOML)
         fields = decoder.table(table, value, ())

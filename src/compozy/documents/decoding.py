@@ -160,7 +160,10 @@ class Decoder:
                 self._bad_duration(path, value, str(error))
                 return None
         if isinstance(value, int) and not isinstance(value, bool) and not self.dialect.coerces:
-            return value
+            if abs(value) < 2**63:
+                return value
+            self._bad_duration(path, str(value), "longer than 292 years:")
+            return None
         self._mismatch(path, Kind.DURATION.value, value, "time.Duration: write it as text with a unit")
         return None
 

@@ -52,6 +52,9 @@ def _grammar_problem(name: str, path: Path) -> Problem:
         cause = f"the name has {len(name)} characters"
     suggestion = slug(name)
     fix = Fix(title=f"rename it to {suggestion}", kind="set_value", text=suggestion) if suggestion else None
+    if not suggestion:
+        # No letter to keep: the characters' numbers at least tell two such names apart.
+        suggestion = "-".join(["agent", *(f"{ord(c):x}" for c in name[:8])])
     problem = Problem(code="name-invalid", message=message, path=path, suggestion=suggestion, fix=fix)
     problem.cause = f"{cause}; a free title belongs into the prompt" if cause else ""
     return problem

@@ -7,8 +7,10 @@ import re
 
 import rtoml
 
+from compozy.documents.limits import MAX_NESTING
 from compozy.documents.problems import Span
 
+_TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 _PLACE = re.compile(r"^(?P<words>.*?)(?: at line (?P<line>\d+) column (?P<column>\d+))?$", re.DOTALL)
 
 
@@ -33,8 +35,24 @@ def read_toml(text: str) -> dict[str, object]:
     except rtoml.TomlParsingError as error:
         raise _problem(str(error), text) from None
     except RecursionError:
-        raise TomlProblem("nested too deeply", (0, 0), code="nesting-too-deep") from None
+        raise TomlProblem(_TOO_DEEP, (0, 0), code="nesting-too-deep") from None
+    if text.count("[") + text.count("{") + text.count(".") >= MAX_NESTING and _depth(value) > MAX_NESTING:
+        raise TomlProblem(_TOO_DEEP, (0, 0), code="nesting-too-deep")
     return value
+
+
+def _depth(value: object) -> int:
+    """How deep a value nests, counted without recursion."""
+    depth, level = 0, [value]
+    while level:
+        depth += 1
+        level = [
+            child
+            for item in level
+            if isinstance(item, dict | list)
+            for child in (item.values() if isinstance(item, dict) else item)
+        ]
+    return depth
 
 
 def _problem(words: str, text: str) -> TomlProblem:
@@ -45,6 +63,8 @@ def _problem(words: str, text: str) -> TomlProblem:
         message = match["words"]
         at = offset_of(text, int(match["line"]), int(match["column"]))
     code = "toml-syntax"
+    if "recursion limit" in message:
+        return TomlProblem(_TOO_DEEP, (at, at), code="nesting-too-deep")
     if "duplicate key" in message:
         code = "duplicate-key"
         message = "the key has already been defined"
