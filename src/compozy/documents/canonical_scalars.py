@@ -37,6 +37,7 @@ _WORDS = frozenset(
     ]
 )
 _FIRST = frozenset("*&[{}],!|>%'\"@ `")
+_NUMBER_START = frozenset("0123456789+-.")
 _DATE = r"(\d{4})-(\d{2})-(\d{2})"
 _TIME = r"\d{2}:\d{2}:\d{2}(?:\.\d+)?"
 _DATE_TIME = re.compile(
@@ -72,7 +73,7 @@ def needs_quotes(text: str) -> bool:
         return True
     if "#" in text or "\\" in text or ": " in text or "- " in text:
         return True
-    return number_parts(text) is not None or _is_time(text)
+    return text[0] in _NUMBER_START and (number_parts(text) is not None or _is_time(text))
 
 
 def quote(text: str) -> str:

@@ -326,7 +326,7 @@ def _indentation(text: str, at: int) -> Guess | None:
 def comment_warnings(document: YamlDocument, base: int) -> list[Problem]:
     """Values of several words cut short by ` #`, which read like text, not like a remark (reports P16)."""
     problems: list[Problem] = []
-    if document.root is not None:
+    if document.root is not None and _may_be_cut(document.text):
         for node in _plain_values(document.root, set()):
             end = node.end_mark.index
             if document.text[end : end + 2] == " #" and " " in node.value:
@@ -343,6 +343,18 @@ def comment_warnings(document: YamlDocument, base: int) -> list[Problem]:
                     )
                 )
     return problems
+
+
+def _may_be_cut(text: str) -> bool:
+    """Whether a line holds two words without quotes and then a comment: a cheap first look."""
+    at = text.find(" #")
+    while at >= 0:
+        before = text[text.rfind("\n", 0, at) + 1 : at].lstrip(" -")
+        key, colon, value = before.partition(": ")
+        if " " in (value if colon else key).strip():
+            return True
+        at = text.find(" #", at + 2)
+    return False
 
 
 def _plain_values(node: Node, seen: set[int]) -> list[ScalarNode]:

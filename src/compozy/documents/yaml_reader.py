@@ -24,7 +24,7 @@ _TRAPS = re.compile("[\ufeff\x85\u2028\u2029\x7f]")
 # More structure characters than this and the nesting is measured before the recursive composer sees the text.
 _SAFE_DEPTH = MAX_NESTING - 4
 _BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
-_ALIAS = re.compile(r"\*[0-9A-Za-z_-]")
+_ALIAS = re.compile(r"(?:^|[\s\[{,])\*[0-9A-Za-z_-]")
 _STANDARD_TAG = "tag:yaml.org,2002:"
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 # Text that needs no quotes in block and flow style alike; everything else is quoted.
@@ -88,7 +88,7 @@ class YamlDocument:
         self.value: object = None
         if self.root is not None:
             self.value = self._convert(self.root, ())
-            if "*" in text and _expanded_size(self.root, {}) > MAX_EXPANDED_NODES:
+            if "*" in text and _ALIAS.search(text) and _expanded_size(self.root, {}) > MAX_EXPANDED_NODES:
                 raise YamlProblem("aliases repeat too much content", _span(self.root), code="too-many-aliases")
 
     def _disguise(self, text: str) -> str:
