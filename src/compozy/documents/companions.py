@@ -85,7 +85,7 @@ def take_apart(data: bytes, path: str, *, malformed: str, header_required: bool)
         found.problems.append(Problem(code=malformed, message=message, span=(parts.header_start, end)))
         found.document = None
     if found.document is not None:
-        found.problems.extend(comment_warnings(parts.header, parts.header_start))
+        found.problems.extend(comment_warnings(found.document, parts.header_start))
     return found
 
 
