@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from compozy_offline_agent.rpc import Peer, RpcError
+from compozy_offline_agent.rpc import Peer, RpcError, Stopped
 
 FILE_SECONDS = 30.0
 TERMINAL_SECONDS = 60.0
@@ -44,6 +44,11 @@ class Client:
     def __init__(self, peer: Peer, session_id: str, supports: Supports, stop: threading.Event) -> None:
         self._peer, self._session_id = peer, session_id
         self.supports, self.stop = supports, stop
+
+    def check(self) -> None:
+        """Raise Stopped when the turn was cancelled; for long work between calls."""
+        if self.stop.is_set():
+            raise Stopped
 
     def update(self, word: str, /, **fields: object) -> None:
         """Send one session update; `word` is its sessionUpdate."""

@@ -5,7 +5,7 @@ together, in a definition, in a quoted phrase, or in the path. Pure: texts in, f
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log
 from typing import NamedTuple
 
@@ -70,9 +70,17 @@ class _Hits(NamedTuple):
     path_named: bool
 
 
-def rank(task: Task, documents: Sequence[Document]) -> list[Finding]:
-    """Return the documents that match anything, best first; equal scores in path order."""
-    all_hits = [hits for hits in (_match(task, document) for document in documents) if hits is not None]
+def rank(task: Task, documents: Sequence[Document], check: Callable[[], None] = lambda: None) -> list[Finding]:
+    """Return the documents that match anything, best first; equal scores in path order.
+
+    `check` is called before each document; what it raises ends the work.
+    """
+    all_hits: list[_Hits] = []
+    for document in documents:
+        check()
+        hits = _match(task, document)
+        if hits is not None:
+            all_hits.append(hits)
     rarity = _rarity(task, all_hits, len(documents))
     findings = [_score(task, hits, rarity) for hits in all_hits]
     return sorted(findings, key=lambda finding: (-finding.score, finding.path))

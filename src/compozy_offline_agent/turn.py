@@ -57,7 +57,7 @@ class Turn:
         self._advance()
         documents = self._read(task, found)
         self._advance()
-        findings = rank(task, documents)
+        findings = rank(task, documents, self._client.check)
         about = report.coverage(len(documents), len(found.files), found.skipped, self._trouble, self._was_cut)
         self._say(about)
         if found.files and not documents:

@@ -124,3 +124,16 @@ def test_two_words_that_follow_each_other_in_the_task_count_more_where_they_do_s
         Document("b.log", "WARN payment timeout order=1\n"),
     ]
     assert rank(understand("which lines show a payment timeout"), documents)[0].path == "b.log"
+
+
+def test_ranking_stops_where_it_is_told_to() -> None:
+    seen = []
+
+    def check() -> None:
+        seen.append(1)
+        if len(seen) == 3:
+            raise InterruptedError
+
+    with pytest.raises(InterruptedError):
+        rank(understand("find x1"), [Document(f"{number}.py", "x1") for number in range(9)], check)
+    assert len(seen) == 3
