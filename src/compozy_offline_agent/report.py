@@ -8,7 +8,7 @@ from compozy_offline_agent.task import Task
 MAX_SHOWN = 6
 MAX_NAMED = 20
 # Only the best findings show all their places; the others show the first one.
-FULLY_SHOWN = 3
+FULLY_SHOWN = 2
 CONTEXT_LINES = 2
 MAX_WIDTH = 200
 

@@ -16,7 +16,7 @@ COLUMNS = {
     "test_over_our_connection": "our connection",
     "test_through_the_daemon": "through the daemon",
 }
-_ID = re.compile(r"tests/e2e/(?P<file>\w+)\.py::(?P<test>\w+)\[(?:asyncio-)?(?P<agent>[\w-]+)\]")
+_ID = re.compile(r"tests/e2e/(?P<file>\w+)\.py::(?P<test>\w+)\[(?:asyncio-)?(?P<agent>[\w-]+?)(?:-(?:allow|deny))?\]")
 
 
 class Outcomes:

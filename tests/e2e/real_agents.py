@@ -17,12 +17,19 @@ Configure = Callable[[str, Path], dict[str, str]]
 
 
 class RealAgent(NamedTuple):
-    """One agent. `asks` are the kinds it asks permission for in the scripted turn; `mode` makes it ask."""
+    """One agent and its habits.
+
+    `asks` are the kinds it asks permission for in the scripted turn, in the mode `mode` (its own default when empty).
+    `asks_a_person`: under `approve-reads` it asks before a command; else it refuses by itself.
+    `stays_inside`: what it asks for lies in the workspace; else the daemon refuses.
+    """
 
     name: str
     configure: Configure
     asks: frozenset[str]
     has_model: bool = True
+    asks_a_person: bool = True
+    stays_inside: bool = True
     mode: str = ""
     writes_through_client: bool = False
     reads_through_client: bool = False
@@ -95,8 +102,10 @@ def _opencode(base: str, home: Path) -> dict[str, str]:
 AGENTS: Mapping[str, RealAgent] = {
     agent.name: agent
     for agent in (
-        RealAgent("sdk-example", _sdk_example, frozenset({"edit"}), has_model=False),
-        RealAgent("agentao", _agentao, frozenset({"execute"})),
+        RealAgent(
+            "sdk-example", _sdk_example, frozenset({"edit"}), has_model=False, asks_a_person=False, stays_inside=False
+        ),
+        RealAgent("agentao", _agentao, frozenset({"execute"}), asks_a_person=False),
         RealAgent(
             "fast-agent",
             _fast_agent,
