@@ -111,8 +111,13 @@ class TurnPrinter:
             self.line(f"  {_PLAN_MARKS.get(status, '[ ]')} {text}")
 
 
+# An agent may name every file of a batch; two tell which batch it is.
+_MOST_PLACES = 2
+
+
 def tool_text(call: ToolCall) -> str:
     """Return a tool call in a few words, with the places its title does not name already."""
     title = call.title or call.kind or "tool"
     places = [place for place in call.places if place.rpartition("/")[2].partition(":")[0] not in title]
-    return f"{title} ({', '.join(places)})" if places else title
+    more = [f"{len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
+    return f"{title} ({', '.join([*places[:_MOST_PLACES], *more])})" if places else title
