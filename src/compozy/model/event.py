@@ -61,6 +61,10 @@ class EventContent(Record, frozen=True, kw_only=True):
     decision: str = ""
     resolved_by: str = ""
     error: str = ""
+    interaction_id: str = ""
+    """Additive, with `decisions` and `expires_at`: a permission event names the question it opens or closes."""
+    decisions: tuple[str, ...] = ()
+    expires_at: str = ""
     usage: dict[str, object] | None = None
     runtime: dict[str, object] | None = None
     failure: Failure | None = None

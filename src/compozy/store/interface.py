@@ -44,6 +44,12 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     startup_prompt: str
     permission_mode: str
     cwd: str
+    command: str = ""
+    """The agent's command as resolved at creation; with the next four fields it is the session's creation profile."""
+    model: str = ""
+    model_source: str = ""
+    reasoning_effort: str = ""
+    effort_source: str = ""
     additional_dirs: tuple[str, ...] = ()
     provider_session_ids: tuple[str, ...] = ()
     turn_id: str = ""

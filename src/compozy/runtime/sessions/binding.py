@@ -1,0 +1,286 @@
+"""Binding: from a session's frozen profile to a live agent that agreed on session, mode and model (contract §5.2, §5.4).
+
+Every process is remembered in the store before it is used, so that the next daemon can end it. Whatever fails, the
+process is ended and the error says what a person can do. What happens with the session then is the caller's.
+"""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Mapping
+
+from compozy.acp.contract import (
+    AgentConnection,
+    AgentDied,
+    AgentError,
+    AgentProtocolError,
+    AgentTimeout,
+    LaunchSpec,
+    SessionOptions,
+)
+from compozy.config.commands import find_executable, split_command
+from compozy.config.environment import agent_environment
+from compozy.model import times
+from compozy.model.errors import CompozyError, InvalidRequest, Unprocessable
+from compozy.model.provider import Provider
+from compozy.runtime.sessions.containment import additional_directories
+from compozy.runtime.sessions.deps import Deps
+from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
+from compozy.runtime.sessions.process import AgentProcess
+from compozy.store.interface import ProcessRecord, SessionRecord
+
+# JSON-RPC code of ACP for "log in first".
+AUTH_REQUIRED = -32000
+STDERR_SHOWN = 2000
+
+
+class BindFailed(Exception):
+    """A bind that failed: the error for the caller, and the failure kind for the session."""
+
+    def __init__(self, error: CompozyError, kind: str) -> None:
+        super().__init__(error.message)
+        self.error, self.kind = error, kind
+
+
+def new_marker() -> str:
+    """Return a marker that names one launch."""
+    return secrets.token_hex(16)
+
+
+async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agreement:
+    """Launch the agent into `process` and open its session: loaded when it can be, else new.
+
+    After it, `process.is_first_prompt` says whether the agent knows nothing of the session yet.
+
+    Raises:
+        BindFailed: with the process ended.
+    """
+    provider = provider_of(deps, record)
+    spec = launch_spec(deps, record, provider, process.marker)
+    await _launch(deps, record, process, spec)
+    stage = "initialize"
+    try:
+        connection = _connection(process)
+        process.info = await connection.initialize(client_version=deps.version, timeout=deps.bounds.initialize)
+        stage = "session/new"
+        options = await _open_session(deps, record, process)
+        process.options = options
+        stage = "negotiation"
+        agreement = await negotiate(connection, options, _wish(record), provider)
+        process.options = agreement.options
+        return agreement
+    except (AgentError, AgentDied, AgentTimeout, AgentProtocolError, CompozyError) as error:
+        await end_process(deps, process)
+        raise _explain(error, stage, provider, deps) from error
+    except BaseException:
+        await end_process(deps, process)
+        raise
+
+
+def provider_of(deps: Deps, record: SessionRecord) -> Provider:
+    """Return the provider of the session's profile.
+
+    Raises:
+        BindFailed: the configuration no longer has it.
+    """
+    effective = record.session.runtime.effective
+    name = effective.provider if effective else ""
+    provider = deps.config.providers.get(name)
+    if provider is None:
+        message = f"provider {name!r} is not configured any more: restore it in config.toml or start a new session"
+        raise BindFailed(InvalidRequest(message, code="provider_unknown"), "startup_failure")
+    return provider
+
+
+def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: str) -> LaunchSpec:
+    """Return how to start the agent.
+
+    Raises:
+        BindFailed: the program is missing or a credential cannot be resolved.
+    """
+    session = record.session
+    env = agent_environment(
+        provider,
+        home=deps.home,
+        session_id=session.id,
+        agent_name=session.agent_name,
+        model=record.model,
+        reasoning_effort=record.reasoning_effort,
+    )
+    env.update(_credentials(provider, os.environ))
+    try:
+        argv = split_command(record.command)
+    except ValueError as error:
+        raise BindFailed(InvalidRequest(str(error), code="provider_command_required"), "startup_failure") from error
+    program = find_executable(argv[0], env)
+    if program is None:
+        raise _missing_program(argv[0], provider)
+    return LaunchSpec(argv=(program, *argv[1:]), env=env, cwd=record.cwd, marker=marker)
+
+
+def _missing_program(program: str, provider: Provider) -> BindFailed:
+    error = InvalidRequest(
+        f"the program {program!r} of provider {provider.id!r} is missing: install it, or choose another provider",
+        code="provider_cli_missing",
+        category="provider",
+        evidence={"provider": provider.id, "program": program, "recommended_action": "install_cli"},
+        diagnostic=True,
+    )
+    return BindFailed(error, "startup_failure")
+
+
+def _credentials(provider: Provider, environ: Mapping[str, str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for slot in provider.credential_slots:
+        reference = slot.secret_ref or f"env:{slot.target_env}"
+        value = environ.get(reference.removeprefix("env:"), "") if reference.startswith("env:") else ""
+        if value:
+            found[slot.target_env] = value
+        elif slot.required:
+            error = Unprocessable(
+                f"provider {provider.id!r} needs {slot.target_env}: the secret {reference!r} cannot be resolved; set "
+                "it in the daemon's environment and restart the daemon",
+                code="provider_credential_unresolved",
+                category="provider",
+                evidence={"provider": provider.id, "slot": slot.name, "recommended_action": "bind_secret"},
+                diagnostic=True,
+            )
+            raise BindFailed(error, "provider_auth_failure")
+    return found
+
+
+async def _launch(deps: Deps, record: SessionRecord, process: AgentProcess, spec: LaunchSpec) -> None:
+    # Written before the process exists: should the daemon be killed in between, the marker finds it.
+    early = _process_record(record, 0, process.marker, 0, process.marker)
+    await deps.store.put_process(early)
+    try:
+        process.connection = await deps.launch(spec, process)
+        identity = process.connection.process
+        await deps.store.put_process(
+            _process_record(record, identity.pid, identity.start_time, identity.group, identity.marker)
+        )
+    except OSError as error:
+        program = spec.argv[0]
+        reason = error.strerror or str(error)
+        raise BindFailed(
+            InvalidRequest(
+                f"the program {program!r} cannot be started: {reason}", code="provider_cli_missing", diagnostic=True
+            ),
+            "startup_failure",
+        ) from error
+    except BaseException:
+        await end_process(deps, process)
+        raise
+    finally:
+        await deps.store.delete_process(0, process.marker)
+
+
+def _process_record(record: SessionRecord, pid: int, start_time: str, group: int, marker: str) -> ProcessRecord:
+    return ProcessRecord(
+        session_id=record.session.id,
+        pid=pid,
+        start_time=start_time,
+        group=group,
+        marker=marker,
+        started_at=times.now(),
+    )
+
+
+def _connection(process: AgentProcess) -> AgentConnection:
+    assert process.connection is not None, "the process was launched"
+    return process.connection
+
+
+async def _open_session(deps: Deps, record: SessionRecord, process: AgentProcess) -> SessionOptions:
+    connection, info = _connection(process), process.info
+    assert info is not None, "initialize was answered"
+    dirs = additional_directories(record.cwd, record.additional_dirs)
+    known = record.provider_session_ids[-1] if record.provider_session_ids else ""
+    if known and info.load_session:
+        process.is_replaying = True
+        try:
+            options = await connection.load_session(
+                known, cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.load_session
+            )
+            await _quiet(deps, process)
+            process.is_first_prompt = False
+            return options
+        except AgentError:
+            # The agent lost the session: a new one follows, and the caller says so in the transcript (P56).
+            pass
+        finally:
+            process.is_replaying = False
+    return await connection.new_session(
+        cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.new_session
+    )
+
+
+async def _quiet(deps: Deps, process: AgentProcess) -> None:
+    """Wait until the replay is certainly over."""
+    loop = asyncio.get_running_loop()
+    end = loop.time() + deps.bounds.load_quiet_limit
+    seen = -1
+    while seen != process.updates_seen and loop.time() < end:
+        seen = process.updates_seen
+        await asyncio.sleep(deps.bounds.load_quiet)
+
+
+def _wish(record: SessionRecord) -> Wish:
+    return Wish(
+        permission_mode=record.permission_mode,
+        model=record.model,
+        model_explicit=record.model_source in ("agent", "prompt"),
+        effort=record.reasoning_effort,
+        effort_explicit=record.effort_source in ("agent", "prompt"),
+    )
+
+
+async def end_process(deps: Deps, process: AgentProcess) -> None:
+    """End the process with all its descendants and forget it. Idempotent."""
+    process.is_ending = True
+    process.questions.cancel_all()
+    connection = process.connection
+    if connection is None:
+        return
+    await connection.close()
+    await deps.store.delete_process(connection.process.pid, connection.process.start_time)
+
+
+def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> BindFailed:
+    if isinstance(error, CompozyError):
+        return BindFailed(error, "handshake_failure")
+    evidence: dict[str, object] = {"provider": provider.id, "stage": stage}
+    kind, code = "handshake_failure", "provider_classification_unknown"
+    if isinstance(error, AgentDied):
+        code_text = "unknown" if error.exit_code is None else str(error.exit_code)
+        tail = deps.redact_text(error.stderr_tail[-STDERR_SHOWN:]).strip()
+        evidence |= {"exit_code": error.exit_code, "stderr_tail": tail}
+        last = f": {tail.splitlines()[-1]}" if tail else ""
+        message = f"the agent of provider {provider.id!r} exited during {stage} with code {code_text}{last}"
+        kind = "startup_failure" if stage == "initialize" else kind
+    elif isinstance(error, AgentTimeout):
+        code = "provider_transient_failure"
+        message = f"the agent of provider {provider.id!r} did not answer {stage} within {error.seconds:g} s"
+    elif isinstance(error, AgentError) and error.code == AUTH_REQUIRED:
+        kind, code = "provider_auth_failure", "provider_not_authenticated"
+        message = (
+            f"the agent of provider {provider.id!r} wants a login first: {error.rpc_message}; log in with the "
+            "provider's own program and prompt again"
+        )
+        evidence["recommended_action"] = "login"
+    elif isinstance(error, AgentError):
+        message = f"the agent of provider {provider.id!r} refused {stage}: {error.rpc_message} ({error.code})"
+    else:
+        kind = "protocol_failure"
+        message = f"the agent of provider {provider.id!r} does not speak the protocol during {stage}: {error}"
+    return BindFailed(
+        Unprocessable(
+            deps.redact_text(message),
+            code=code,
+            category="provider",
+            details={"failure_kind": kind},
+            evidence=evidence,
+            diagnostic=True,
+        ),
+        kind,
+    )

@@ -1,0 +1,133 @@
+"""What an agent may ask of us besides permission: files and terminals, judged by mode and roots (contract §5.5).
+
+Refusals become `permission` events, so that a person sees what was denied and why; what is allowed is visible in
+the agent's own tool calls. Blocking file work happens in threads.
+"""
+
+import asyncio
+import os
+import shlex
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from compozy.acp.contract import LaunchSpec, RequestRefused, TerminalRequest
+from compozy.runtime.sessions.containment import OutsideRoots, Roots
+from compozy.runtime.sessions.policy import Grants
+
+# ACP's "resource not found" (acp.md, decisions D25).
+NOT_FOUND = -32002
+# An agent reads source text, not disks: one answer stays below this.
+READ_BYTES = 16 * 1024 * 1024
+FILE_MODE = 0o600
+FOLDER_MODE = 0o755
+
+
+class Denied(RequestRefused):
+    """Refused by the mode; `action` and `resource` are for the event that tells a person."""
+
+    def __init__(self, action: str, resource: str, mode: str) -> None:
+        message = f"permission denied by policy: {action} {resource} (mode {mode})"
+        super().__init__(message, data={"error": message})
+        self.action, self.resource = action, resource
+
+
+def _refused(message: str) -> RequestRefused:
+    return RequestRefused(message, data={"error": message})
+
+
+class FileCallbacks:
+    """Reading and writing text files for one session."""
+
+    def __init__(self, roots: Roots, grants: Grants) -> None:
+        self._roots = roots
+        self._grants = grants
+
+    async def read(self, mode: str, path: str, line: int | None, limit: int | None) -> str:
+        """Return the text, or its lines from `line` (1-based), `limit` of them.
+
+        Raises:
+            RequestRefused: denied, outside the roots, missing (-32002), too large or no text.
+        """
+        if mode == "deny-all":
+            raise Denied("read", path, mode)
+        real = self._resolve(path)
+        return await asyncio.to_thread(_read, real, path, line, limit)
+
+    async def write(self, mode: str, path: str, content: str) -> None:
+        """Replace the file: old or new content, never a mixture.
+
+        Raises:
+            RequestRefused: denied, outside the roots, or the file system refuses.
+        """
+        real = self._resolve(path)
+        if mode != "approve-all" and (mode == "deny-all" or not self._grants.allow_write(os.fspath(real))):
+            raise Denied("write", path, mode)
+        await asyncio.to_thread(_write, real, path, content)
+
+    def _resolve(self, path: str) -> Path:
+        try:
+            return self._roots.resolve(path)
+        except OutsideRoots as error:
+            raise _refused(str(error)) from error
+
+
+def _read(real: Path, path: str, line: int | None, limit: int | None) -> str:
+    try:
+        if not real.is_file():
+            if real.exists():
+                raise _refused(f"{path!r} is not a regular file")
+            raise RequestRefused(f"no such file: {path}", code=NOT_FOUND, data={"error": "ENOENT", "path": path})
+        if real.stat().st_size > READ_BYTES:
+            raise _refused(f"{path!r} is larger than {READ_BYTES} bytes: read it in pieces with a terminal")
+        text = real.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise _refused(f"cannot read {path!r}: {error.strerror or error}") from error
+    if line is None and limit is None:
+        return text
+    lines = text.splitlines(keepends=True)
+    start = max((line or 1) - 1, 0)
+    return "".join(lines[start:] if limit is None else lines[start : start + max(limit, 0)])
+
+
+def _write(real: Path, path: str, content: str) -> None:
+    temporary = ""
+    try:
+        real.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+        mode = real.stat().st_mode & 0o777 if real.exists() else FILE_MODE
+        descriptor, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content.encode("utf-8", "surrogatepass"))
+            os.fchmod(file.fileno(), mode)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(temporary).replace(real)
+        temporary = ""
+    except OSError as error:
+        raise _refused(f"cannot write {path!r}: {error.strerror or error}") from error
+    finally:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+
+
+def authorise_terminal(
+    request: TerminalRequest, mode: str, roots: Roots, grants: Grants, environment: Mapping[str, str], marker: str
+) -> LaunchSpec:
+    """Say how to start the terminal's command.
+
+    Raises:
+        RequestRefused: denied, no command, or a working directory outside the roots or missing.
+    """
+    shown = " ".join((request.command, *request.args))
+    if mode != "approve-all" and (mode == "deny-all" or not grants.allow_command()):
+        raise Denied("execute", shown, mode)
+    try:
+        cwd = roots.resolve(request.cwd) if request.cwd else roots.resolve(os.fspath(roots.primary))
+        argv = (*shlex.split(request.command), *request.args)
+    except (OutsideRoots, ValueError) as error:
+        raise _refused(str(error)) from error
+    if not argv:
+        raise _refused("terminal/create without a command")
+    if not cwd.is_dir():
+        raise _refused(f"working directory {request.cwd!r} does not exist")
+    return LaunchSpec(argv=argv, env={**environment, **request.env}, cwd=os.fspath(cwd), marker=marker)

@@ -1,0 +1,185 @@
+"""Creating a session: everything that can be known before a process exists is resolved, checked and frozen here.
+
+Implements contract §5.2 step 1 and §3.5 Create, decisions D15 and D18. The result is a record; nothing is stored.
+"""
+
+import os
+
+from compozy.config.config import Config
+from compozy.model import ids, times
+from compozy.model.definition import PERMISSION_MODES
+from compozy.model.errors import InvalidRequest, Unprocessable
+from compozy.model.record import Record
+from compozy.model.session import (
+    LOCAL_PARTICIPATION,
+    EffectiveRuntime,
+    Lineage,
+    PermissionPolicy,
+    Runtime,
+    Session,
+    SpawnBudget,
+)
+from compozy.model.workspace import Workspace
+from compozy.runtime.fleet import VisibleAgent
+from compozy.runtime.resolution import Resolution, resolve_runtime
+from compozy.runtime.sessions.containment import additional_directories
+from compozy.runtime.sessions.prompts import startup_prompt
+from compozy.runtime.trust import permission_mode, require_trust
+from compozy.store.interface import SessionRecord
+
+# What a session of a person may spawn (contract §9, safe spawn); spawning itself arrives with issue 6.
+_MAX_CHILDREN, _MAX_DEPTH = 5, 1
+
+
+class CreateRequest(Record, frozen=True, kw_only=True):
+    """The body of POST /api/sessions; `permissions` is ours and only narrows what the agent authored."""
+
+    agent_name: str = ""
+    name: str = ""
+    workspace: str = ""
+    workspace_path: str = ""
+    permissions: str = ""
+    parent_session_id: str = ""
+    worktree: str = ""
+    new_worktree: dict[str, object] | None = None
+    network_participation: dict[str, object] | None = None
+
+
+def check_request(request: CreateRequest) -> None:
+    """Refuse what cannot be understood or is not offered yet.
+
+    Raises:
+        InvalidRequest: with the contract's messages.
+    """
+    if not request.workspace and not request.workspace_path:
+        raise InvalidRequest("workspace or workspace_path is required")
+    if request.workspace and request.workspace_path:
+        raise InvalidRequest("workspace and workspace_path are mutually exclusive")
+    if request.workspace_path and not os.path.isabs(request.workspace_path):
+        raise InvalidRequest(f"workspace_path {request.workspace_path!r} must be an absolute path")
+    if request.permissions and request.permissions not in PERMISSION_MODES:
+        raise InvalidRequest(f"permissions {request.permissions!r} must be one of {', '.join(PERMISSION_MODES)}")
+    for field in ("worktree", "new_worktree", "parent_session_id"):
+        if getattr(request, field):
+            raise InvalidRequest(f"{field} is not offered by this version: leave it out")
+    mode = (request.network_participation or {}).get("mode", "local")
+    if mode != "local":
+        raise InvalidRequest(f"network participation {mode!r} is not offered: sessions are local")
+
+
+def new_record(request: CreateRequest, agent: VisibleAgent, workspace: Workspace, config: Config) -> SessionRecord:
+    """Return the record of a new session, active and unbound.
+
+    Raises:
+        InvalidRequest: provider or command cannot be resolved.
+        Conflict: the definition needs trust.
+        Unprocessable: it needs a tool surface that cannot be given.
+    """
+    definition = agent.loaded.definition
+    require_trust(definition, agent.origin, agent.loaded.definition_digest, config)
+    resolution = resolve_runtime(definition, config)
+    _refuse_tools(agent, resolution)
+    session_id, stamp = ids.new_session_id(), times.now()
+    session = Session(
+        id=session_id,
+        name=request.name.strip(),
+        agent_name=definition.name,
+        state="active",
+        badge="idle",
+        type="user",
+        runtime=Runtime(
+            status="unbound",
+            selection_revision=0,
+            effective=EffectiveRuntime(
+                provider=resolution.provider.id, model=resolution.model, reasoning_effort=resolution.reasoning_effort
+            ),
+        ),
+        attachable=True,
+        pending_interactions=(),
+        available_commands=(),
+        archived_at=None,
+        created_at=stamp,
+        updated_at=stamp,
+        workspace_id=workspace.id,
+        workspace_path=workspace.root_dir,
+        lineage=_lineage(session_id, workspace, agent),
+        resolved_network_participation=LOCAL_PARTICIPATION,
+        definition_digest=agent.loaded.definition_digest,
+        capabilities_digest=agent.loaded.capabilities_digest,
+    )
+    return SessionRecord(
+        session=session,
+        startup_prompt=_guidance(session, agent, workspace, resolution),
+        permission_mode=permission_mode(definition, agent.origin, request.permissions, config),
+        cwd=workspace.root_dir,
+        command=resolution.command,
+        model=resolution.model,
+        model_source=resolution.model_source or "",
+        reasoning_effort=resolution.reasoning_effort,
+        effort_source=resolution.effort_source or "",
+        additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
+        last_activity_at=stamp,
+    )
+
+
+def _refuse_tools(agent: VisibleAgent, resolution: Resolution) -> None:
+    definition = agent.loaded.definition
+    required = (*definition.tools, *definition.toolsets)
+    if required:
+        raise Unprocessable(
+            f"session: required hosted MCP is unavailable: agent {definition.name!r} asks for {', '.join(required)}, and "
+            "this version offers no hosted tools; remove tools and toolsets from its AGENT.md or use another agent",
+            code="hosted_mcp_unavailable",
+            category="tools",
+            evidence={"required": list(required), "provider": resolution.provider.id},
+            diagnostic=True,
+        )
+
+
+def _lineage(session_id: str, workspace: Workspace, agent: VisibleAgent) -> Lineage:
+    definition = agent.loaded.definition
+    return Lineage(
+        auto_stop_on_parent=False,
+        notify_creator=False,
+        permission_policy=PermissionPolicy(
+            mcp_servers=tuple(server.name for server in definition.mcp_servers),
+            network_channels=(),
+            sandbox_profiles=(),
+            skills=(),
+            tools=definition.tools,
+            workspace_paths=(workspace.root_dir, *workspace.add_dirs),
+        ),
+        spawn_budget=SpawnBudget(max_children=_MAX_CHILDREN, max_depth=_MAX_DEPTH, ttl_seconds=0),
+        spawn_depth=0,
+        root_session_id=session_id,
+    )
+
+
+def _guidance(session: Session, agent: VisibleAgent, workspace: Workspace, resolution: Resolution) -> str:
+    definition = agent.loaded.definition
+    facts = {
+        "session_id": session.id,
+        "session_name": session.name,
+        "session_type": session.type or "user",
+        "agent_name": session.agent_name,
+        "provider": resolution.provider.id,
+        "workspace_id": workspace.id,
+        "workspace": workspace.root_dir,
+    }
+    sections: dict[str, object] = {
+        "self": {
+            "session_id": session.id,
+            "agent_name": session.agent_name,
+            "provider": resolution.provider.id,
+            **({"model": resolution.model} if resolution.model else {}),
+        },
+        "workspace": {"id": workspace.id, "name": workspace.name, "root_dir": workspace.root_dir},
+        "session": {"id": session.id, "type": session.type, "state": session.state, "created_at": session.created_at},
+        "capabilities": [
+            {"id": capability.id, "summary": capability.summary, "source": "agent"}
+            for capability in definition.capabilities or ()
+        ],
+        "limits": {"max_children": _MAX_CHILDREN, "max_spawn_depth": _MAX_DEPTH},
+        "provenance": {"generated_at": session.created_at, "source": "compozy"},
+    }
+    return startup_prompt(facts=facts, sections=sections, body=definition.prompt)

@@ -1,0 +1,50 @@
+"""What every session needs from outside: store, configuration, a way to launch agents, redaction.
+
+One record, made once by the daemon and handed down, so that tests can put a scripted agent or an empty redactor in.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from compozy.acp.contract import AgentConnection, AgentRequests, LaunchSpec
+from compozy.config.config import Config
+from compozy.config.home import Home
+from compozy.runtime.sessions.content import RedactRaw, RedactText
+from compozy.store.interface import ProcessRecord, Store
+
+Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
+EndProcess = Callable[[ProcessRecord], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """How long each step of a session may take, in seconds."""
+
+    # npx-like launchers download their agent on first use.
+    initialize: float = 180.0
+    new_session: float = 120.0
+    # A replay of a long history takes its time.
+    load_session: float = 180.0
+    # After session/load some agents replay late (acp.md, "What each did"): wait for this much quiet …
+    load_quiet: float = 0.25
+    # … but not longer than this.
+    load_quiet_limit: float = 3.0
+    answer: float = 300.0
+    # A turn that is asked to end before a stop (contract §5.4 step 9).
+    stop_turn: float = 5.0
+    shutdown: float = 8.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Deps:
+    """The surroundings of all sessions."""
+
+    store: Store
+    home: Home
+    config: Config
+    launch: Launch
+    end_process: EndProcess
+    redact_text: RedactText
+    redact_raw: RedactRaw
+    version: str
+    bounds: Bounds = Bounds()

@@ -1,0 +1,94 @@
+"""The newest events of one session in memory, and the wake-up call for those who follow it.
+
+There are no queues per subscriber: a follower keeps its own position, takes what the ring still has, and reads the
+store for the rest. A follower that is slow, stuck or gone therefore costs nothing (issue 2, speed and memory).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+
+from compozy.model.event import StoredEvent
+
+# Enough for a follower that keeps up; whoever falls further behind reads the store.
+RING_EVENTS = 2048
+# Bounds the memory of one session whatever the size of its events.
+RING_BYTES = 4 * 1024 * 1024
+
+
+class Ring:
+    """The tail of one session's events. Used on the event loop only."""
+
+    def __init__(self, last_sequence: int = 0) -> None:
+        self._events: deque[StoredEvent] = deque()
+        self._bytes = 0
+        self._last = last_sequence
+        self._waiters: set[asyncio.Future[None]] = set()
+        self._closed = False
+
+    @property
+    def last_sequence(self) -> int:
+        """The sequence of the newest event that was published."""
+        return self._last
+
+    @property
+    def closed(self) -> bool:
+        """Whether no event will follow."""
+        return self._closed
+
+    def publish(self, events: Sequence[StoredEvent]) -> None:
+        """Add events that are stored, in sequence order, and wake the followers."""
+        if not events:
+            return
+        if events[0].sequence != self._last + 1:
+            # A gap (a write that was stored but never published): followers read it from the store.
+            self._events.clear()
+            self._bytes = 0
+        self._events.extend(events)
+        self._bytes += sum(len(event.content) for event in events)
+        self._last = events[-1].sequence
+        while len(self._events) > RING_EVENTS or (self._bytes > RING_BYTES and len(self._events) > 1):
+            self._bytes -= len(self._events.popleft().content)
+        self._wake()
+
+    def close(self) -> None:
+        """Say that no event will follow; followers drain and end."""
+        self._closed = True
+        self._wake()
+
+    def reopen(self) -> None:
+        """Say that events follow again: the session was started anew."""
+        self._closed = False
+
+    def after(self, sequence: int, limit: int) -> list[StoredEvent] | None:
+        """Return up to `limit` events after `sequence`, or None when the ring no longer reaches back that far."""
+        if sequence >= self._last:
+            return []
+        if not self._events or self._events[0].sequence > sequence + 1:
+            return None
+        skip = sequence + 1 - self._events[0].sequence
+        if skip == 0 and len(self._events) <= limit:
+            return list(self._events)
+        if skip > len(self._events) // 2:
+            # Near the end, walking from the right is shorter: the common case of a follower that keeps up.
+            newest = [event for event, _ in zip(reversed(self._events), range(len(self._events) - skip), strict=False)]
+            newest.reverse()
+            return newest[:limit]
+        return [event for index, event in enumerate(self._events) if skip <= index < skip + limit]
+
+    async def wait(self, sequence: int, seconds: float) -> None:
+        """Return when there is an event after `sequence`, the ring closes, or the time is over."""
+        if self._last > sequence or self._closed:
+            return
+        waiter: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiters.add(waiter)
+        try:
+            await asyncio.wait((waiter,), timeout=seconds)
+        finally:
+            self._waiters.discard(waiter)
+
+    def _wake(self) -> None:
+        for waiter in self._waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        self._waiters.clear()

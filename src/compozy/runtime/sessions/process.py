@@ -1,0 +1,207 @@
+"""One agent process of one session, from the side that answers it: updates in, questions, files, terminals.
+
+Implements `AgentRequests` (acp/contract.py). Each call is handed to the session it belongs to; a process that was
+replaced or ended no longer changes its session. It does not start processes (`binding.py`).
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from compozy.acp.contract import (
+    AgentConnection,
+    AgentInfo,
+    LaunchSpec,
+    PermissionRequest,
+    RequestRefused,
+    SessionOptions,
+    SessionUpdate,
+    TerminalRequest,
+)
+from compozy.acp.options import read_options
+from compozy.config.environment import base_environment
+from compozy.model.event import EventDraft
+from compozy.model.session import AcpCapabilities
+from compozy.runtime.sessions.callbacks import Denied, FileCallbacks, authorise_terminal
+from compozy.runtime.sessions.containment import Roots
+from compozy.runtime.sessions.content import EventMaker
+from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
+from compozy.runtime.sessions.mapping import UpdateMapper, read_commands
+from compozy.runtime.sessions.policy import Grants
+from compozy.runtime.sessions.questions import Questions
+from compozy.store.interface import SessionRecord
+
+# Diagnostics of the wire become events up to this many per process: chatter is not history.
+DIAGNOSTIC_EVENTS = 50
+_NOTED = ("stdout_noise", "unknown_method")
+_STATE_KINDS = ("available_commands_update", "config_option_update", "current_mode_update")
+
+
+class ProcessOwner(Protocol):
+    """What a process needs of its session."""
+
+    @property
+    def journal(self) -> Journal: ...
+    @property
+    def permission_mode(self) -> str: ...
+    @property
+    def current_turn_id(self) -> str:
+        """The turn in flight, else the last one: where late updates belong."""
+        ...
+
+    @property
+    def is_prompting(self) -> bool: ...
+    def touch(self) -> None:
+        """Note that the agent showed a sign of life."""
+        ...
+
+    async def process_exited(self, process: "AgentProcess", exit_code: int | None, stderr_tail: str) -> None: ...
+
+
+class AgentProcess:
+    """The answers to one agent process, and what is known of it."""
+
+    def __init__(self, owner: ProcessOwner, maker: EventMaker, roots: Roots, marker: str, answer_seconds: float) -> None:
+        self._owner = owner
+        self._maker = maker
+        self._roots = roots
+        self._grants = Grants(roots)
+        self._files = FileCallbacks(roots, self._grants)
+        self._noted = 0
+        self.marker = marker
+        self.mapper = UpdateMapper(maker)
+        self.questions = Questions(owner.journal, maker, roots, self._grants, seconds=answer_seconds)
+        self.connection: AgentConnection | None = None
+        self.info: AgentInfo | None = None
+        self.options = SessionOptions(session_id="")
+        self.is_replaying = False
+        """While set, updates are history we already have (P57)."""
+        self.is_ending = False
+        """Set by whoever ends the process on purpose, so that its exit is no crash."""
+        self.updates_seen = 0
+        self.is_first_prompt = True
+
+    @property
+    def session_id(self) -> str:
+        """The agent's own id of the session, "" before `session/new` was answered."""
+        return self.options.session_id
+
+    def capabilities(self) -> AcpCapabilities:
+        """Return what the agent said it can do."""
+        info = self.info
+        assert info is not None, "capabilities are known after initialize"
+        return AcpCapabilities(
+            prompt_audio=info.prompt_audio,
+            prompt_embedded_context=info.prompt_embedded_context,
+            prompt_image=info.prompt_image,
+            supports_load_session=info.load_session,
+            supported_modes=tuple(mode.id for mode in self.options.modes),
+            config_options=self.options.config_options,
+        )
+
+    def end_turn(self) -> None:
+        """Forget what persons allowed for the turn only."""
+        self._grants.end_turn()
+
+    async def on_updates(self, updates: Sequence[SessionUpdate]) -> None:
+        """Store a batch, then let it be seen."""
+        mine = [u for u in updates if not self.session_id or u.session_id == self.session_id]
+        if not mine:
+            return
+        self.updates_seen += len(mine)
+        self._owner.touch()
+        change = self._state_change([u for u in mine if u.kind in _STATE_KINDS])
+        if self.is_replaying:
+            mine = [u for u in mine if u.kind in _STATE_KINDS]
+        drafts = self.mapper.map(mine, self._owner.current_turn_id)
+        if drafts or change is not None:
+            await self._owner.journal.write(drafts, change)
+
+    def _state_change(self, updates: Sequence[SessionUpdate]) -> Change | None:
+        commands = None
+        before = self.options
+        for update in updates:
+            if update.kind == "available_commands_update":
+                found = read_commands(update)
+                commands = found if found is not None else commands
+            else:
+                self.options = read_options(self.options, update)
+        if commands is None and self.options is before:
+            return None
+
+        def change(record: SessionRecord) -> SessionRecord:
+            if commands is not None:
+                record = change_session(record, available_commands=commands)
+            if self.info is None:
+                return record
+            return change_runtime(record, acp_caps=self.capabilities())
+
+        return change
+
+    async def on_permission(self, request: PermissionRequest) -> str | None:
+        """Let mode or person decide; outside of a turn nothing is allowed."""
+        if not self._owner.is_prompting or self.is_ending:
+            return None
+        self._owner.touch()
+        return await self.questions.ask(request, self._owner.current_turn_id, self._owner.permission_mode)
+
+    async def on_read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
+        """Read a file below the roots."""
+        self._owner.touch()
+        try:
+            return await self._files.read(self._owner.permission_mode, path, line, limit)
+        except Denied as denied:
+            await self._tell(denied)
+            raise
+
+    async def on_write_text_file(self, session_id: str, path: str, content: str) -> None:
+        """Write a file below the roots."""
+        self._owner.touch()
+        try:
+            await self._files.write(self._owner.permission_mode, path, content)
+        except Denied as denied:
+            await self._tell(denied)
+            raise
+
+    async def on_terminal(self, request: TerminalRequest) -> LaunchSpec:
+        """Authorise a command; its environment is the daemon's filtered one, not the session's (contract §5.5)."""
+        self._owner.touch()
+        if not self._owner.is_prompting:
+            raise RequestRefused("no turn is running: terminals belong to a turn")
+        try:
+            return authorise_terminal(
+                request,
+                self._owner.permission_mode,
+                self._roots,
+                self._grants,
+                base_environment("filtered"),
+                self.marker,
+            )
+        except Denied as denied:
+            await self._tell(denied)
+            raise
+
+    async def _tell(self, denied: Denied) -> None:
+        await self._owner.journal.write([self._denied(denied)])
+
+    def _denied(self, denied: Denied) -> EventDraft:
+        return self._maker.draft(
+            "permission",
+            self._owner.current_turn_id,
+            request_id=f"{self._owner.current_turn_id}:{denied.action}",
+            title=str(denied),
+            action=denied.action,
+            resource=denied.resource,
+            decision="reject-once",
+            resolved_by="provider",
+        )
+
+    async def on_diagnostic(self, kind: str, text: str) -> None:
+        """Keep the first notes about the wire as events; the rest is counted in the log only."""
+        if kind in _NOTED and self._noted < DIAGNOSTIC_EVENTS:
+            self._noted += 1
+            draft = self._maker.draft("system", self._owner.current_turn_id, title=kind, text=text[:2048])
+            await self._owner.journal.write([draft])
+
+    async def on_exit(self, exit_code: int | None, stderr_tail: str) -> None:
+        """Tell the session that its process is gone."""
+        await self._owner.process_exited(self, exit_code, stderr_tail)

@@ -1,0 +1,211 @@
+"""Permission requests of one session: decided by its mode, or asked of a person and answered in time.
+
+Implements contract §5.5 (pending ids, five minutes, default reject-once, events) and P44: a cancelled turn answers
+what is pending with `cancelled`, and an answer that comes too late is refused. Policy itself is in `policy.py`.
+"""
+
+import asyncio
+from datetime import UTC, datetime, timedelta
+
+import msgspec
+
+from compozy.acp.contract import PermissionRequest
+from compozy.model import ids, times
+from compozy.model.errors import Conflict, InvalidRequest
+from compozy.model.event import EventDraft
+from compozy.model.session import Interaction
+from compozy.runtime.sessions.containment import Roots
+from compozy.runtime.sessions.content import EventMaker
+from compozy.runtime.sessions.journal import Journal, change_session
+from compozy.runtime.sessions.policy import DECISIONS, Grants, judge, offered, pick_option
+from compozy.store.interface import SessionRecord
+
+# How long a person has before the stated default answer is given (contract §5.5).
+ANSWER_SECONDS = 300.0
+DEFAULT_DECISION = "reject-once"
+
+
+class Answer(msgspec.Struct, frozen=True, kw_only=True):
+    """What `approve` answers."""
+
+    decision: str
+    outcome: str
+    request_id: str
+    interaction_id: str
+    resolved_decision: str
+
+
+class _Pending(msgspec.Struct):
+    request: PermissionRequest
+    interaction: Interaction
+    answer: asyncio.Future[str]
+
+
+class Questions:
+    """The permission desk of one live session."""
+
+    def __init__(
+        self, journal: Journal, maker: EventMaker, roots: Roots, grants: Grants, *, seconds: float = ANSWER_SECONDS
+    ) -> None:
+        self._journal = journal
+        self._maker = maker
+        self._roots = roots
+        self._grants = grants
+        self._seconds = seconds
+        self._pending: dict[str, _Pending] = {}
+        self._used: set[str] = set()
+
+    @property
+    def is_waiting(self) -> bool:
+        """Whether a person is asked something now."""
+        return bool(self._pending)
+
+    async def ask(self, request: PermissionRequest, turn_id: str, mode: str) -> str | None:
+        """Return the option chosen by mode, person or time, None for `cancelled`."""
+        verdict = judge(mode, request.kind, request.locations, self._roots)
+        if verdict != "ask":
+            await self._journal.write([self._event(request, self._new_id(request, turn_id), turn_id, verdict)])
+            return pick_option(request.options, verdict)
+        return await self._ask_person(request, turn_id)
+
+    async def _ask_person(self, request: PermissionRequest, turn_id: str) -> str | None:
+        pending = self._open(request, turn_id)
+        interaction = pending.interaction
+        request_id = interaction.provider_request_id
+        draft = self._maker.draft(
+            "permission",
+            turn_id,
+            request_id=request_id,
+            title=interaction.title,
+            tool_call_id=request.tool_call_id,
+            action=request.kind,
+            resource=", ".join(request.locations),
+            interaction_id=interaction.interaction_id,
+            decisions=interaction.decisions,
+            expires_at=interaction.expires_at,
+            text=f"answers {DEFAULT_DECISION} at {interaction.expires_at} unless somebody answers before",
+            raw=request.raw,
+        )
+        try:
+            await self._journal.write([draft], lambda record: _with_pending(record, interaction))
+            done, _ = await asyncio.wait((pending.answer,), timeout=self._seconds)
+            if done:
+                decision, by = pending.answer.result(), "operator"
+            else:
+                decision, by = DEFAULT_DECISION, "provider"
+        except asyncio.CancelledError:
+            decision, by = "cancelled", "provider"
+            raise
+        finally:
+            self._pending.pop(request_id, None)
+            if not pending.answer.done():
+                pending.answer.cancel()
+            await self._close(request, interaction, turn_id, decision, by)
+        if decision == "cancelled":
+            return None
+        if by == "operator":
+            self._grants.add(request, decision)
+        return pick_option(request.options, decision)
+
+    def _open(self, request: PermissionRequest, turn_id: str) -> _Pending:
+        request_id = self._new_id(request, turn_id)
+        expires = datetime.now(UTC) + timedelta(seconds=self._seconds)
+        interaction = Interaction(
+            interaction_id=ids.new_interaction_id(),
+            kind="permission",
+            provider_request_id=request_id,
+            status="pending",
+            created_at=times.now(),
+            title=self._maker.redact(request.title or request.kind or "permission"),
+            turn_id=turn_id,
+            decisions=offered(request.options),
+            expires_at=times.format_time(expires),
+        )
+        answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        pending = self._pending[request_id] = _Pending(request, interaction, answer)
+        return pending
+
+    def _new_id(self, request: PermissionRequest, turn_id: str) -> str:
+        base = request.meta_request_id
+        if not base and request.tool_call_id:
+            base = f"{turn_id}:{request.tool_call_id}"
+        if not base and (request.title or request.kind):
+            base = f"{turn_id}:{request.title or request.kind}"
+        base = base or "permission"
+        found, number = base, 2
+        while found in self._used:
+            found, number = f"{base}:{number}", number + 1
+        self._used.add(found)
+        return found
+
+    async def _close(
+        self, request: PermissionRequest, interaction: Interaction, turn_id: str, decision: str, by: str
+    ) -> None:
+        draft = self._event(request, interaction.provider_request_id, turn_id, decision, by, interaction)
+        await self._journal.write([draft], lambda record: _without_pending(record, interaction.interaction_id))
+
+    def _event(
+        self,
+        request: PermissionRequest,
+        request_id: str,
+        turn_id: str,
+        decision: str,
+        by: str = "provider",
+        interaction: Interaction | None = None,
+    ) -> EventDraft:
+        return self._maker.draft(
+            "permission",
+            turn_id,
+            request_id=request_id,
+            title=request.title or request.kind,
+            tool_call_id=request.tool_call_id,
+            action=request.kind,
+            resource=", ".join(request.locations),
+            decision=decision,
+            resolved_by=by,
+            interaction_id=interaction.interaction_id if interaction else "",
+            raw=request.raw,
+        )
+
+    def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
+        """Give a person's answer.
+
+        Raises:
+            InvalidRequest: the decision is none, or the agent does not offer it.
+            Conflict: nothing of that id is pending in that turn.
+        """
+        if decision not in DECISIONS:
+            raise InvalidRequest(f"decision {decision!r} is not one of {', '.join(DECISIONS)}")
+        pending = self._pending.get(request_id)
+        if pending is None or pending.answer.done() or (turn_id and pending.interaction.turn_id != turn_id):
+            raise Conflict(
+                f"no permission request {request_id!r} is pending in turn {turn_id!r}: it was answered, timed out or "
+                "its turn ended",
+                code="permission_not_pending",
+            )
+        if decision not in pending.interaction.decisions:
+            choices = ", ".join(pending.interaction.decisions) or "none"
+            raise InvalidRequest(f"the agent does not offer {decision!r} for {request_id!r}; it offers: {choices}")
+        pending.answer.set_result(decision)
+        return Answer(
+            decision=decision,
+            outcome="applied",
+            request_id=request_id,
+            interaction_id=pending.interaction.interaction_id,
+            resolved_decision=decision,
+        )
+
+    def cancel_all(self) -> None:
+        """Answer everything pending with `cancelled` (P44)."""
+        for pending in list(self._pending.values()):
+            if not pending.answer.done():
+                pending.answer.set_result("cancelled")
+
+
+def _with_pending(record: SessionRecord, interaction: Interaction) -> SessionRecord:
+    return change_session(record, pending_interactions=(*record.session.pending_interactions, interaction))
+
+
+def _without_pending(record: SessionRecord, interaction_id: str) -> SessionRecord:
+    kept = tuple(i for i in record.session.pending_interactions if i.interaction_id != interaction_id)
+    return change_session(record, pending_interactions=kept)
