@@ -4,7 +4,6 @@ Every process is remembered in the store before it is used, so that the next dae
 process is ended and the error says what a person can do. What happens with the session then is the caller's.
 """
 
-import asyncio
 import os
 import secrets
 from collections.abc import Mapping
@@ -14,6 +13,7 @@ from compozy.acp.contract import (
     AgentDied,
     AgentError,
     AgentProtocolError,
+    AgentStartError,
     AgentTimeout,
     LaunchSpec,
     SessionOptions,
@@ -159,15 +159,15 @@ async def _launch(deps: Deps, record: SessionRecord, process: AgentProcess, spec
         await deps.store.put_process(
             _process_record(record, identity.pid, identity.start_time, identity.group, identity.marker)
         )
-    except OSError as error:
-        program = spec.argv[0]
-        reason = error.strerror or str(error)
-        raise BindFailed(
-            InvalidRequest(
-                f"the program {program!r} cannot be started: {reason}", code="provider_cli_missing", diagnostic=True
-            ),
-            "startup_failure",
-        ) from error
+    except AgentStartError as error:
+        refused = InvalidRequest(
+            f"the agent cannot be started: {error}",
+            code="provider_cli_missing",
+            category="provider",
+            evidence={"program": spec.argv[0], "cwd": spec.cwd},
+            diagnostic=True,
+        )
+        raise BindFailed(refused, "startup_failure") from error
     except BaseException:
         await end_process(deps, process)
         raise
@@ -197,32 +197,18 @@ async def _open_session(deps: Deps, record: SessionRecord, process: AgentProcess
     dirs = additional_directories(record.cwd, record.additional_dirs)
     known = record.provider_session_ids[-1] if record.provider_session_ids else ""
     if known and info.load_session:
-        process.is_replaying = True
         try:
             options = await connection.load_session(
                 known, cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.load_session
             )
-            await _quiet(deps, process)
             process.is_first_prompt = False
             return options
         except AgentError:
             # The agent lost the session: a new one follows, and the caller says so in the transcript (P56).
             pass
-        finally:
-            process.is_replaying = False
     return await connection.new_session(
         cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.new_session
     )
-
-
-async def _quiet(deps: Deps, process: AgentProcess) -> None:
-    """Wait until the replay is certainly over."""
-    loop = asyncio.get_running_loop()
-    end = loop.time() + deps.bounds.load_quiet_limit
-    seen = -1
-    while seen != process.updates_seen and loop.time() < end:
-        seen = process.updates_seen
-        await asyncio.sleep(deps.bounds.load_quiet)
 
 
 def _wish(record: SessionRecord) -> Wish:

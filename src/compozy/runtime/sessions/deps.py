@@ -25,10 +25,6 @@ class Bounds:
     new_session: float = 120.0
     # A replay of a long history takes its time.
     load_session: float = 180.0
-    # After session/load some agents replay late (acp.md, "What each did"): wait for this much quiet …
-    load_quiet: float = 0.25
-    # … but not longer than this.
-    load_quiet_limit: float = 3.0
     answer: float = 300.0
     # A turn that is asked to end before a stop (contract §5.4 step 9).
     stop_turn: float = 5.0

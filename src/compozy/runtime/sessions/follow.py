@@ -4,7 +4,7 @@ A batch comes from the ring when it still reaches back that far, else from the s
 nothing happened for a while: the caller may send a keep-alive.
 """
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 
 from compozy.model.event import StoredEvent
 from compozy.runtime.sessions.fanout import Ring
@@ -22,13 +22,12 @@ async def follow(
     ring: Ring,
     after: int,
     *,
-    is_ended: Callable[[], bool],
     keep_alive: float = KEEP_ALIVE_SECONDS,
 ) -> AsyncIterator[tuple[StoredEvent, ...]]:
-    """Yield batches in sequence order until the ring is closed, or `is_ended`, and everything was delivered."""
+    """Yield batches in sequence order until the ring is closed and everything was delivered."""
     position = after
     while True:
-        ended = ring.closed or is_ended()
+        ended = ring.closed
         found = ring.after(position, BATCH)
         if found is None:
             batch = await store.read_events(

@@ -15,6 +15,7 @@ from compozy.model.event import EventDraft
 from compozy.model.session import (
     EffectiveRuntime,
     Failure,
+    Interaction,
     RuntimeStatus,
     SessionState,
     StopReason,
@@ -29,6 +30,7 @@ from compozy.runtime.sessions.journal import Change, Journal, Listener, change_r
 from compozy.runtime.sessions.negotiation import Agreement
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
+from compozy.runtime.sessions.questions import Answer, check_decision, not_pending, without_pending
 from compozy.runtime.sessions.replay import history_text
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
 from compozy.store.interface import PromptRecord, SessionRecord
@@ -200,6 +202,42 @@ class LiveSession:
             turn.ask_to_end("cancelled", asyncio.get_running_loop().time())
             await cancel_turn(process)
         return "canceled", turn.id
+
+    async def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
+        """Give a person's answer to a permission request.
+
+        Raises:
+            Conflict: nothing of that id is pending in that turn.
+            InvalidRequest: the decision is not on offer.
+        """
+        process = self._process
+        if process is not None and process.questions.has(request_id):
+            return process.questions.approve(request_id, turn_id, decision)
+        orphan = next((i for i in self.record.session.pending_interactions if i.provider_request_id == request_id), None)
+        if orphan is None or orphan.status != "orphaned":
+            raise not_pending(request_id, turn_id)
+        return await self._resolve_orphan(orphan, decision)
+
+    async def _resolve_orphan(self, orphan: Interaction, decision: str) -> Answer:
+        """Record an answer to a question whose agent is gone; it can reach nobody (contract §5.9)."""
+        check_decision(decision, orphan)
+        draft = self._maker.draft(
+            "permission",
+            orphan.turn_id,
+            request_id=orphan.provider_request_id,
+            title=orphan.title,
+            decision=decision,
+            resolved_by="operator",
+            interaction_id=orphan.interaction_id,
+        )
+        await self.journal.write([draft], lambda record: without_pending(record, orphan.interaction_id))
+        return Answer(
+            decision=decision,
+            outcome="resolved-after-restart",
+            request_id=orphan.provider_request_id,
+            interaction_id=orphan.interaction_id,
+            resolved_decision=decision,
+        )
 
     # --- binding
 

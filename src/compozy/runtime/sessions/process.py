@@ -7,6 +7,8 @@ replaced or ended no longer changes its session. It does not start processes (`b
 from collections.abc import Sequence
 from typing import Protocol
 
+import msgspec
+
 from compozy.acp.contract import (
     AgentConnection,
     AgentInfo,
@@ -17,7 +19,7 @@ from compozy.acp.contract import (
     SessionUpdate,
     TerminalRequest,
 )
-from compozy.acp.options import read_options
+from compozy.acp.answers import read_config_options, read_object
 from compozy.config.environment import base_environment
 from compozy.model.event import EventDraft
 from compozy.model.session import AcpCapabilities
@@ -73,11 +75,8 @@ class AgentProcess:
         self.connection: AgentConnection | None = None
         self.info: AgentInfo | None = None
         self.options = SessionOptions(session_id="")
-        self.is_replaying = False
-        """While set, updates are history we already have (P57)."""
         self.is_ending = False
         """Set by whoever ends the process on purpose, so that its exit is no crash."""
-        self.updates_seen = 0
         self.is_first_prompt = True
 
     @property
@@ -107,11 +106,10 @@ class AgentProcess:
         mine = [u for u in updates if not self.session_id or u.session_id == self.session_id]
         if not mine:
             return
-        self.updates_seen += len(mine)
         self._owner.touch()
         change = self._state_change([u for u in mine if u.kind in _STATE_KINDS])
-        if self.is_replaying:
-            mine = [u for u in mine if u.kind in _STATE_KINDS]
+        # What an agent replays while it loads a session is history we already have (P57).
+        mine = [u for u in mine if not u.replay or u.kind in _STATE_KINDS]
         drafts = self.mapper.map(mine, self._owner.current_turn_id)
         if drafts or change is not None:
             await self._owner.journal.write(drafts, change)
@@ -124,7 +122,7 @@ class AgentProcess:
                 found = read_commands(update)
                 commands = found if found is not None else commands
             else:
-                self.options = read_options(self.options, update)
+                self.options = _changed_options(self.options, update)
         if commands is None and self.options is before:
             return None
 
@@ -205,3 +203,13 @@ class AgentProcess:
     async def on_exit(self, exit_code: int | None, stderr_tail: str) -> None:
         """Tell the session that its process is gone."""
         await self._owner.process_exited(self, exit_code, stderr_tail)
+
+
+def _changed_options(options: SessionOptions, update: SessionUpdate) -> SessionOptions:
+    """Return the options after an update of mode or config options; the list replaces, it never merges."""
+    body = read_object(update.raw)
+    if update.kind == "config_option_update":
+        found, categories = read_config_options(body)
+        return msgspec.structs.replace(options, config_options=found, option_categories=categories)
+    mode = body.get("currentModeId")
+    return msgspec.structs.replace(options, current_mode=mode) if isinstance(mode, str) else options

@@ -142,7 +142,7 @@ class Questions:
         self, request: PermissionRequest, interaction: Interaction, turn_id: str, decision: str, by: str
     ) -> None:
         draft = self._event(request, interaction.provider_request_id, turn_id, decision, by, interaction)
-        await self._journal.write([draft], lambda record: _without_pending(record, interaction.interaction_id))
+        await self._journal.write([draft], lambda record: without_pending(record, interaction.interaction_id))
 
     def _event(
         self,
@@ -167,6 +167,10 @@ class Questions:
             raw=request.raw,
         )
 
+    def has(self, request_id: str) -> bool:
+        """Whether that request waits for an answer now."""
+        return request_id in self._pending
+
     def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
         """Give a person's answer.
 
@@ -174,18 +178,10 @@ class Questions:
             InvalidRequest: the decision is none, or the agent does not offer it.
             Conflict: nothing of that id is pending in that turn.
         """
-        if decision not in DECISIONS:
-            raise InvalidRequest(f"decision {decision!r} is not one of {', '.join(DECISIONS)}")
         pending = self._pending.get(request_id)
         if pending is None or pending.answer.done() or (turn_id and pending.interaction.turn_id != turn_id):
-            raise Conflict(
-                f"no permission request {request_id!r} is pending in turn {turn_id!r}: it was answered, timed out or "
-                "its turn ended",
-                code="permission_not_pending",
-            )
-        if decision not in pending.interaction.decisions:
-            choices = ", ".join(pending.interaction.decisions) or "none"
-            raise InvalidRequest(f"the agent does not offer {decision!r} for {request_id!r}; it offers: {choices}")
+            raise not_pending(request_id, turn_id)
+        check_decision(decision, pending.interaction)
         pending.answer.set_result(decision)
         return Answer(
             decision=decision,
@@ -206,6 +202,31 @@ def _with_pending(record: SessionRecord, interaction: Interaction) -> SessionRec
     return change_session(record, pending_interactions=(*record.session.pending_interactions, interaction))
 
 
-def _without_pending(record: SessionRecord, interaction_id: str) -> SessionRecord:
+def without_pending(record: SessionRecord, interaction_id: str) -> SessionRecord:
+    """Return the record without that pending question."""
     kept = tuple(i for i in record.session.pending_interactions if i.interaction_id != interaction_id)
     return change_session(record, pending_interactions=kept)
+
+
+def not_pending(request_id: str, turn_id: str) -> Conflict:
+    """Return the refusal of an answer that nobody waits for."""
+    return Conflict(
+        f"no permission request {request_id!r} is pending in turn {turn_id!r}: it was answered, timed out or its turn "
+        "ended",
+        code="permission_not_pending",
+    )
+
+
+def check_decision(decision: str, interaction: Interaction) -> None:
+    """Refuse a decision that does not exist or that the agent does not offer.
+
+    Raises:
+        InvalidRequest: naming the choices.
+    """
+    if decision not in DECISIONS:
+        raise InvalidRequest(f"decision {decision!r} is not one of {', '.join(DECISIONS)}")
+    if decision not in interaction.decisions:
+        choices = ", ".join(interaction.decisions) or "none"
+        raise InvalidRequest(
+            f"the agent does not offer {decision!r} for {interaction.provider_request_id!r}; it offers: {choices}"
+        )

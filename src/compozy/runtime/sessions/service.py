@@ -1,10 +1,321 @@
-"""The sessions service: the one door to every session, for routes and hosted tools alike."""
+"""The sessions service: the one door to every session, for routes and hosted tools alike (contract §3.5, §5).
 
-from compozy.store.interface import Store
+Keeps the sessions that are alive in memory and finds the others in the store. What happens inside a session is in
+`live.py`; here are creation, lookup, lists and the operations that need no process.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from weakref import WeakValueDictionary
+
+import msgspec
+
+from compozy.model import times
+from compozy.model.errors import Conflict, InvalidRequest, NotFound
+from compozy.model.event import SessionEvent, StoredEvent
+from compozy.model.page import Page
+from compozy.model.record import Record
+from compozy.model.session import Interaction, Session
+from compozy.model.transcript import TranscriptPage
+from compozy.runtime.fleet import Fleet
+from compozy.runtime.sessions.create import CreateRequest, check_request, new_record
+from compozy.runtime.sessions.cursors import read_cursor, write_cursor
+from compozy.runtime.sessions.deps import Deps
+from compozy.runtime.sessions.follow import follow
+from compozy.runtime.sessions.history import read_interactions, read_transcript, session_event
+from compozy.runtime.sessions.journal import change_session
+from compozy.runtime.sessions.live import LiveSession
+from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult, check_prompt
+from compozy.runtime.sessions.questions import Answer
+from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
+from compozy.runtime.sessions.turns import Turn
+from compozy.runtime.workspaces import Workspaces, require_root
+from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, SessionRecord
+
+log = logging.getLogger(__name__)
+
+
+class SessionList(Record, frozen=True, kw_only=True):
+    """One page of sessions."""
+
+    sessions: tuple[Session, ...]
+    page: Page
 
 
 class Sessions:
     """All sessions of this daemon."""
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, deps: Deps, workspaces: Workspaces, fleet: Fleet) -> None:
+        self._deps = deps
+        self._store = deps.store
+        self._workspaces = workspaces
+        self._fleet = fleet
+        self._live: dict[str, LiveSession] = {}
+        # Stopped sessions that somebody follows; nobody else keeps them.
+        self._seen: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
+        self._admissions: dict[str, Admission] = {}
+        self._tasks: set[asyncio.Task[Turn | PromptResult]] = set()
+        # Keeps one object per session when two callers load it at once.
+        self._loading = asyncio.Lock()
+        self._is_closing = False
+
+    # --- life
+
+    async def start(self) -> None:
+        """End what an earlier daemon left running and set right what it left open."""
+        ended = await end_old_processes(self._deps)
+        recovered = await recover_sessions(self._deps)
+        if ended or recovered:
+            log.info("recovered", extra={"processes": ended, "sessions": recovered})
+
+    async def close(self, *, seconds: float) -> None:
+        """Stop every live session with reason `shutdown`; what does not stop in time is found by the next start."""
+        self._is_closing = True
+        stops = [
+            asyncio.create_task(live.stop("shutdown", "the daemon is shutting down", "interrupted"))
+            for live in list(self._live.values())
+        ]
+        for session_id in await self._idle_in_store():
+            stops.append(asyncio.create_task(self._stop_stored(session_id)))
+        if not stops:
+            return
+        done, late = await asyncio.wait(stops, timeout=seconds)
+        for task in late:
+            task.cancel()
+        for task in done:
+            if task.exception() is not None:
+                log.error("a session did not stop cleanly", exc_info=task.exception())
+
+    async def _idle_in_store(self) -> list[str]:
+        """Return the active sessions that are not in memory: created, never prompted."""
+        found: list[str] = []
+        after: tuple[str, ...] = ()
+        while True:
+            query = SessionQuery(state="active", archive="include", limit=100, after=after)
+            rows = await self._store.list_sessions(query)
+            found.extend(row.session.id for row in rows.rows if row.session.id not in self._live)
+            after = rows.next_after
+            if not after:
+                return found
+
+    async def _stop_stored(self, session_id: str) -> None:
+        live = await self.live(session_id)
+        await live.stop("shutdown", "the daemon is shutting down", "interrupted")
+
+    # --- create, find, list
+
+    async def create(self, request: CreateRequest) -> Session:
+        """Create a session: active, unbound, no process.
+
+        Raises:
+            InvalidRequest, NotFound, Gone, Conflict, Unprocessable: what is wrong and what to do.
+        """
+        check_request(request)
+        if request.workspace:
+            workspace = await self._workspaces.get(request.workspace)
+        else:
+            workspace = await self._workspaces.resolve_or_register(request.workspace_path)
+        require_root(workspace)
+        agent = await self._fleet.find(request.agent_name, workspace)
+        record = new_record(request, agent, workspace, self._deps.config)
+        await self._store.put_session(record)
+        return record.session
+
+    async def get(self, session_id: str, workspace: str = "") -> Session:
+        """Return a session; `workspace` (an id, a name or a path) must be its own when given.
+
+        Raises:
+            NotFound: no such session there.
+        """
+        return (await self._record(session_id, workspace)).session
+
+    async def _record(self, session_id: str, workspace: str = "") -> SessionRecord:
+        live = self._live.get(session_id) or self._seen.get(session_id)
+        record = live.record if live is not None else await self._store.get_session(session_id)
+        if record is None or (workspace and not await self._is_in(record, workspace)):
+            raise NotFound(f"session {session_id!r} does not exist: see `compozy session list`", code="session_not_found")
+        return record
+
+    async def _is_in(self, record: SessionRecord, workspace: str) -> bool:
+        if record.session.workspace_id == workspace:
+            return True
+        try:
+            return (await self._workspaces.get(workspace)).id == record.session.workspace_id
+        except NotFound:
+            return False
+
+    async def list(self, query: SessionQuery, *, cursor: str = "") -> SessionList:
+        """Return a page of sessions.
+
+        Raises:
+            InvalidRequest: a cursor that does not fit.
+        """
+        if query.workspace_id:
+            workspace = await self._workspaces.get(query.workspace_id)
+            query = msgspec.structs.replace(query, workspace_id=workspace.id)
+        asked = read_cursor(cursor, query) if cursor else query
+        rows = await self._store.list_sessions(asked)
+        newest = [self._newest(row) for row in rows.rows]
+        next_cursor = write_cursor(query, rows.next_after)
+        page = Page(limit=query.limit, total=rows.total, has_more=next_cursor is not None, next_cursor=next_cursor)
+        return SessionList(sessions=tuple(newest), page=page)
+
+    def _newest(self, row: SessionRecord) -> Session:
+        live = self._live.get(row.session.id)
+        return live.record.session if live is not None else row.session
+
+    def counts_live(self) -> int:
+        """Return how many sessions have been touched since the daemon started and are not stopped."""
+        return len(self._live)
+
+    async def live(self, session_id: str) -> LiveSession:
+        """Return the session's object, loaded when needed.
+
+        Raises:
+            NotFound: no such session.
+        """
+        known = self._live.get(session_id) or self._seen.get(session_id)
+        if known is not None:
+            return known
+        async with self._loading:
+            known = self._live.get(session_id) or self._seen.get(session_id)
+            if known is not None:
+                return known
+            record = await self._record(session_id)
+            last = await self._store.last_sequence(session_id)
+            live = LiveSession(self._deps, record, last, await self._last_turn(session_id), self._changed)
+            self._seen[session_id] = live
+            if record.session.state != "stopped":
+                self._live[session_id] = live
+            return live
+
+    async def _last_turn(self, session_id: str) -> str:
+        newest = await self._store.read_events(session_id, EventQuery(type="user_message", limit=1))
+        return newest[-1].turn_id if newest else ""
+
+    def _changed(self, record: SessionRecord) -> None:
+        session_id = record.session.id
+        if record.session.state == "stopped":
+            self._live.pop(session_id, None)
+        elif session_id not in self._live and (seen := self._seen.get(session_id)) is not None:
+            self._live[session_id] = seen
+
+    # --- prompts
+
+    async def prompt(self, session_id: str, request: PromptRequest) -> Turn | PromptResult:
+        """Start a turn, or answer a retry. Runs to its end even when the caller goes away.
+
+        Raises:
+            CompozyError: nothing was started, and why.
+        """
+        check_prompt(request, self._deps.config.session.busy_input.max_text_bytes)
+        live = await self.live(session_id)
+        if self._is_closing:
+            raise Conflict("the daemon is shutting down: start it again and prompt then", code="daemon_draining")
+        if request.mode and live.record.session.state == "stopped":
+            raise Conflict(f"session {session_id!r} is stopped: leave mode out to start it again", code="session_stopped")
+        admission = self._admissions.setdefault(session_id, Admission(self._store, session_id))
+
+        async def start(identity: PromptRecord) -> Turn:
+            return await live.prompt(request.message, identity)
+
+        task = asyncio.create_task(admission.admit(request, start))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return await asyncio.shield(task)
+
+    async def cancel(self, session_id: str) -> tuple[str, str]:
+        """Ask the running turn to end; idempotent. Returns outcome and turn id."""
+        live = self._live.get(session_id)
+        return await live.cancel() if live is not None else ("nothing-in-flight", "")
+
+    async def approve(self, session_id: str, request_id: str, turn_id: str, decision: str) -> Answer:
+        """Answer a permission request.
+
+        Raises:
+            Conflict: nothing of that kind is pending.
+            InvalidRequest: not a decision the agent offers.
+        """
+        live = await self.live(session_id)
+        return await live.approve(request_id, turn_id, decision)
+
+    # --- ends
+
+    async def stop(self, session_id: str) -> None:
+        """Stop a session; a stopped one is fine (D23)."""
+        live = await self.live(session_id)
+        was_prompting = live.is_prompting
+        await live.stop(
+            "user_canceled" if was_prompting else "completed", "stopped during a turn" if was_prompting else "stopped"
+        )
+
+    async def delete(self, session_id: str) -> None:
+        """Stop a session and remove all of it."""
+        live = await self.live(session_id)
+        await live.stop("user_canceled", "deleted")
+        await self._store.delete_session(session_id)
+        live.journal.ring.close()
+        self._live.pop(session_id, None)
+        self._seen.pop(session_id, None)
+        self._admissions.pop(session_id, None)
+
+    async def rename(self, session_id: str, name: str) -> Session:
+        """Give a session another name."""
+        if not name.strip():
+            raise InvalidRequest("name must not be empty")
+        live = await self.live(session_id)
+        await live.journal.change(lambda record: change_session(record, name=name.strip()))
+        return live.record.session
+
+    async def set_archived(self, session_id: str, *, archived: bool) -> Session:
+        """Put a stopped session away, or take it back.
+
+        Raises:
+            Conflict: it is not stopped.
+        """
+        live = await self.live(session_id)
+        session = live.record.session
+        if archived and session.state != "stopped":
+            raise Conflict(f"session {session_id!r} is {session.state}: stop it before you archive it", code="not_stopped")
+        if archived != (session.archived_at is not None):
+            stamp = times.now() if archived else None
+            await live.journal.change(lambda record: change_session(record, archived_at=stamp))
+        return live.record.session
+
+    # --- reads
+
+    async def events(self, session_id: str, query: EventQuery) -> tuple[SessionEvent, ...]:
+        """Return stored events."""
+        session = await self.get(session_id)
+        found = await self._store.read_events(session_id, query)
+        return tuple(session_event(event, session) for event in found)
+
+    async def transcript(self, session_id: str, *, limit: int, before_sequence: int | None = None) -> TranscriptPage:
+        """Return a page of the transcript."""
+        session = await self.get(session_id)
+        return await read_transcript(self._store, session, limit=limit, before_sequence=before_sequence)
+
+    async def interactions(self, session_id: str, status: str = "") -> tuple[Interaction, ...]:
+        """Return the questions put to a person, by status."""
+        found = await read_interactions(self._store, await self.get(session_id))
+        return tuple(item for item in found if not status or item.status == status)
+
+    async def last_sequence(self, session_id: str) -> int:
+        """Return the sequence of the newest event."""
+        return await self._store.last_sequence(session_id)
+
+    async def stored(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]:
+        """Return events as they are stored."""
+        return await self._store.read_events(session_id, query)
+
+    async def last_stop(self, session_id: str) -> StoredEvent | None:
+        """Return the event that says why the session stopped."""
+        found = await self._store.read_events(session_id, EventQuery(type="session_stopped", limit=1))
+        return found[-1] if found else None
+
+    async def follow(self, session_id: str, after: int) -> AsyncIterator[tuple[StoredEvent, ...]]:
+        """Yield batches of stored events after a sequence; an empty batch says that it is quiet."""
+        live = await self.live(session_id)
+        async for batch in follow(self._store, session_id, live.journal.ring, after):
+            yield batch

@@ -1,0 +1,74 @@
+"""Routes that read agents, and the choice of one for a task (contract §3.3; the rest comes with issue 4)."""
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compozy.daemon.messages import Body, json_response, query_values, read_body
+from compozy.daemon.routing import Route
+from compozy.model.errors import InvalidRequest
+from compozy.model.workspace import Workspace
+from compozy.runtime.services import Services
+
+
+class _Select(Body, frozen=True, kw_only=True):
+    task: str
+    workspace: str = ""
+    workspace_path: str = ""
+
+
+async def _workspace(app: Services, request: Request) -> Workspace | None:
+    reference = query_values(request).get("workspace", "")
+    return await app.workspaces.get(reference) if reference else None
+
+
+async def list_agents(app: Services, request: Request) -> Response:
+    """Answer every agent visible in a workspace, or the global ones."""
+    found = await app.fleet.list(await _workspace(app, request))
+    return json_response({"agents": found.agents, "sources": found.sources})
+
+
+async def get_agent(app: Services, request: Request) -> Response:
+    """Answer one agent."""
+    agent = await app.fleet.get(request.path_params["name"], await _workspace(app, request))
+    return json_response({"agent": agent})
+
+
+async def select_agent(app: Services, request: Request) -> Response:
+    """Choose an agent for a task by what agents declare."""
+    body = await read_body(request, _Select)
+    if body.workspace and body.workspace_path:
+        raise InvalidRequest("workspace and workspace_path are mutually exclusive")
+    workspace = None
+    if body.workspace:
+        workspace = await app.workspaces.get(body.workspace)
+    elif body.workspace_path:
+        workspace = await app.workspaces.resolve_or_register(body.workspace_path)
+    return json_response(await app.fleet.select(body.task, workspace))
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path="/api/agents",
+        handler=list_agents,
+        name="listAgents",
+        summary="The agents in force in a workspace, or the global ones",
+        query=("workspace",),
+    ),
+    Route(
+        method="GET",
+        path="/api/agents/{name}",
+        handler=get_agent,
+        name="getAgent",
+        summary="One agent with its capabilities and effective runtime",
+        query=("workspace",),
+    ),
+    Route(
+        method="POST",
+        path="/api/agents/select",
+        handler=select_agent,
+        name="selectAgent",
+        summary="Choose an agent for a task by declared capabilities",
+        kind="write",
+    ),
+)

@@ -1,0 +1,151 @@
+"""Routes that drive a turn: prompt as a stream, and cancel (contract §3.5 Prompt)."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compozy.daemon.messages import Body, json_response, query_values, read_body
+from compozy.daemon.routes.sessions import SESSION, session_id_of
+from compozy.daemon.routing import Route
+from compozy.daemon.sse import EventStreamResponse
+from compozy.model.errors import InvalidRequest, Unprocessable
+from compozy.model.event import StoredEvent
+from compozy.runtime.services import Services
+from compozy.runtime.sessions.frames import PromptFrames
+from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.runtime.sessions.turns import Turn
+
+# The version of the AI-SDK's message stream that the frames follow.
+_STREAM_HEADERS = {"x-vercel-ai-ui-message-stream": "v1"}
+_TURN_ENDS = ("done", "error")
+_BROKEN = "the stream ended before its turn: read the session's events for the rest"
+
+
+class _Part(msgspec.Struct, frozen=True, kw_only=True):
+    type: str = ""
+    text: str = ""
+
+
+class _Message(msgspec.Struct, frozen=True, kw_only=True):
+    role: str
+    id: str = ""
+    content: str = ""
+    parts: tuple[_Part, ...] = ()
+
+    @property
+    def text(self) -> str:
+        return "".join(part.text for part in self.parts if part.type == "text") or self.content
+
+
+class _Runtime(Body, frozen=True, kw_only=True):
+    provider: str
+    model: str = ""
+    reasoning_effort: str = ""
+    speed: str | None = None
+
+
+class _Prompt(Body, frozen=True, kw_only=True):
+    message: str = ""
+    message_id: str = ""
+    idempotency_key: str = ""
+    mode: str | None = None
+    expected_turn_id: str | None = None
+    runtime: _Runtime | None = None
+    attachments: tuple[dict[str, object], ...] = ()
+    messages: tuple[_Message, ...] = ()
+
+
+def _prompt_request(body: _Prompt) -> PromptRequest:
+    message, message_id = body.message, body.message_id.strip()
+    last = next((m for m in reversed(body.messages) if m.role == "user"), None)
+    if last is not None:
+        if message and last.text and message.strip() != last.text.strip():
+            raise InvalidRequest("message differs from the text of the last user message in messages")
+        if message_id and last.id and message_id != last.id:
+            raise InvalidRequest("message_id differs from the id of the last user message in messages")
+        message, message_id = message or last.text, message_id or last.id
+    if body.attachments:
+        raise Unprocessable("attachments are not offered by this version: put the material into a file of the workspace")
+    return PromptRequest(
+        message=message,
+        message_id=message_id,
+        idempotency_key=body.idempotency_key.strip(),
+        mode=(body.mode or "").strip(),
+        expected_turn_id=(body.expected_turn_id or "").strip(),
+        runtime=msgspec.convert(body.runtime, dict[str, str | None], from_attributes=True) if body.runtime else None,
+    )
+
+
+async def prompt_session(app: Services, request: Request) -> Response:
+    """Start a turn and stream it; a retry and a queued prompt are answered with 202."""
+    session_id = await session_id_of(app, request)
+    accepted = await app.sessions.prompt(session_id, _prompt_request(await read_body(request, _Prompt)))
+    if isinstance(accepted, PromptResult):
+        return json_response({"prompt": accepted}, 202)
+    if query_values(request).get("format") == "raw" and request.client is None:
+        return EventStreamResponse(_raw_frames(app, session_id, accepted))
+    return EventStreamResponse(_ui_frames(app, session_id, accepted), headers=_STREAM_HEADERS)
+
+
+async def _turn_events(app: Services, session_id: str, turn: Turn) -> AsyncIterator[tuple[StoredEvent, ...]]:
+    """Yield the turn's own events until its last one."""
+    async for batch in app.sessions.follow(session_id, turn.start_sequence - 1):
+        mine = tuple(event for event in batch if event.turn_id == turn.id)
+        if mine:
+            yield mine
+        if any(event.type in _TURN_ENDS for event in mine):
+            return
+
+
+async def _ui_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterator[bytes]:
+    frames = PromptFrames(turn.id)
+    yield _data(frames.start())
+    async for events in _turn_events(app, session_id, turn):
+        block = _data(frames.add(events))
+        if block:
+            yield block
+    if not frames.finished:
+        yield _data(frames.break_off(_BROKEN))
+
+
+def _data(frames: list[bytes]) -> bytes:
+    return b"".join(b"data: %b\n\n" % frame for frame in frames)
+
+
+async def _raw_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterator[bytes]:
+    async for events in _turn_events(app, session_id, turn):
+        yield b"".join(
+            b"id: %d\nevent: %b\ndata: %b\n\n" % (event.sequence, event.type.encode(), event.content)
+            for event in events
+        )
+
+
+async def cancel_prompt(app: Services, request: Request) -> Response:
+    """Ask the running turn to end; idempotent."""
+    session_id = await session_id_of(app, request)
+    outcome, turn_id = await app.sessions.cancel(session_id)
+    answer = {"session_id": session_id, "outcome": outcome}
+    return json_response({**answer, "turn_id": turn_id} if turn_id else answer)
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        method="POST",
+        path=f"{SESSION}/prompt",
+        handler=prompt_session,
+        name="sendSessionPrompt",
+        summary="Send a prompt and stream its turn",
+        kind="admit",
+        query=("format",),
+    ),
+    Route(
+        method="POST",
+        path=f"{SESSION}/prompt/cancel",
+        handler=cancel_prompt,
+        name="cancelSessionPrompt",
+        summary="Cancel the running turn",
+        kind="write",
+    ),
+)

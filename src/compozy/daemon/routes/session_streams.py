@@ -1,0 +1,147 @@
+"""Routes that read what a session did, once or as it happens (contract §3.5: events, history, transcript, stream)."""
+
+from collections.abc import AsyncIterator
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from compozy.daemon.messages import json_response, query_number, query_values
+from compozy.daemon.routes.sessions import SESSION, session_id_of
+from compozy.daemon.routing import Route
+from compozy.daemon.sse import EventStreamResponse
+from compozy.model import times
+from compozy.model.errors import InvalidRequest
+from compozy.runtime.services import Services
+from compozy.runtime.sessions.history import by_turn, session_event
+from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
+from compozy.store.interface import EventQuery
+
+_ENCODE = msgspec.json.Encoder().encode
+_EVENT_QUERY = ("since", "limit", "after_sequence", "type", "agent_name", "turn_id", "archive")
+_ARCHIVE = ("active", "archived", "all")
+_BIG = 2**62
+
+
+def _event_query(request: Request) -> EventQuery:
+    values = query_values(request)
+    if "before_sequence" in values:
+        raise InvalidRequest("query parameter 'before_sequence' is not understood here: use after_sequence")
+    archive = values.get("archive", "") or "active"
+    if archive not in _ARCHIVE:
+        raise InvalidRequest(f"query parameter 'archive' is {archive!r}; write one of {', '.join(_ARCHIVE)}")
+    since = values.get("since", "")
+    try:
+        since = times.format_time(times.parse_time(since)) if since else ""
+    except ValueError as error:
+        raise InvalidRequest(f"query parameter 'since' is {since!r}; write a time as 2026-01-02T03:04:05Z") from error
+    return EventQuery(
+        after_sequence=_optional_number(request, "after_sequence"),
+        since=since,
+        type=values.get("type", ""),
+        turn_id=values.get("turn_id", ""),
+        agent_name=values.get("agent_name", ""),
+        archive=archive,
+        limit=min(query_number(request, "limit", default=200, minimum=1, maximum=_BIG), 1000),
+    )
+
+
+def _optional_number(request: Request, name: str) -> int | None:
+    if not query_values(request).get(name):
+        return None
+    return query_number(request, name, default=0, minimum=0, maximum=_BIG)
+
+
+async def list_events(app: Services, request: Request) -> Response:
+    """Answer stored events: the newest of the match, or those after a sequence, ascending."""
+    session_id = await session_id_of(app, request)
+    return json_response({"events": await app.sessions.events(session_id, _event_query(request))})
+
+
+async def get_history(app: Services, request: Request) -> Response:
+    """Answer the same events by turn."""
+    session_id = await session_id_of(app, request)
+    return json_response({"history": by_turn(await app.sessions.events(session_id, _event_query(request)))})
+
+
+async def get_transcript(app: Services, request: Request) -> Response:
+    """Answer a page of the transcript, newest last."""
+    session_id = await session_id_of(app, request)
+    limit = query_number(request, "limit", default=50, minimum=1, maximum=500)
+    before = _optional_number(request, "before_sequence")
+    return json_response(await app.sessions.transcript(session_id, limit=limit, before_sequence=before))
+
+
+async def stream_session(app: Services, request: Request) -> Response:
+    """Stream a session: transcript frames, or every stored event."""
+    session_id = await session_id_of(app, request)
+    values = query_values(request)
+    if "replay" in values:
+        raise InvalidRequest("query parameter 'replay' is not understood: use after_sequence or Last-Event-ID")
+    frames = values.get("frames", "") or "transcript"
+    after = _position(request)
+    if frames == "raw":
+        return EventStreamResponse(_raw_frames(app, session_id, after or 0))
+    if frames != "transcript":
+        raise InvalidRequest(f"query parameter 'frames' is {frames!r}; write raw or transcript")
+    fence = Fence(
+        after=after, epoch=_optional_number(request, "epoch"), generation=_optional_number(request, "generation")
+    )
+    limit = query_number(request, "limit", default=50, minimum=1, maximum=500)
+    return EventStreamResponse(transcript_frames(app.sessions, session_id, fence, limit))
+
+
+def _position(request: Request) -> int | None:
+    text = request.headers.get("last-event-id", "").strip()
+    if text:
+        if not (text.isascii() and text.isdigit() and len(text) < 19):
+            raise InvalidRequest(f"Last-Event-ID is {text!r}; send the id of an event of this stream")
+        return int(text)
+    return _optional_number(request, "after_sequence")
+
+
+async def _raw_frames(app: Services, session_id: str, after: int) -> AsyncIterator[bytes]:
+    session = await app.sessions.get(session_id)
+    async for batch in app.sessions.follow(session_id, after):
+        if batch:
+            yield b"".join(
+                b"id: %d\nevent: %b\ndata: %b\n\n"
+                % (event.sequence, event.type.encode(), _ENCODE(session_event(event, session)))
+                for event in batch
+            )
+
+
+ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path=f"{SESSION}/events",
+        handler=list_events,
+        name="listSessionEvents",
+        summary="Stored events",
+        query=_EVENT_QUERY,
+    ),
+    Route(
+        method="GET",
+        path=f"{SESSION}/history",
+        handler=get_history,
+        name="getSessionHistory",
+        summary="Stored events by turn",
+        query=_EVENT_QUERY,
+    ),
+    Route(
+        method="GET",
+        path=f"{SESSION}/transcript",
+        handler=get_transcript,
+        name="getSessionTranscript",
+        summary="The transcript, by page",
+        query=("limit", "before_sequence"),
+    ),
+    Route(
+        method="GET",
+        path=f"{SESSION}/stream",
+        handler=stream_session,
+        name="streamSession",
+        summary="What happens in a session, as it happens",
+        query=("after_sequence", "frames", "epoch", "generation", "limit"),
+    ),
+)

@@ -1,0 +1,144 @@
+"""Reading what a session did: events, history by turn, transcript, interactions (contract §3.5). Reads only."""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from compozy.model.event import EventContent, SessionEvent, StoredEvent
+from compozy.model.record import Record
+from compozy.model.session import Interaction, Session
+from compozy.model.transcript import TranscriptEntry, TranscriptPage
+from compozy.runtime.sessions.transcript import TranscriptFold
+from compozy.store.interface import EventQuery, Store
+
+_DECODER = msgspec.json.Decoder(EventContent)
+_PAGE = 1000
+# Generations count rewinds, which arrive with issue 6.
+GENERATION = 0
+
+
+class TurnHistory(Record, frozen=True, kw_only=True):
+    """The events of one turn."""
+
+    turn_id: str
+    events: tuple[SessionEvent, ...]
+
+
+def session_event(event: StoredEvent, session: Session) -> SessionEvent:
+    """Return the payload of one event; the end of a session carries its reason beside the content."""
+    ended: dict[str, object] = {}
+    if event.type == "session_stopped":
+        content = _DECODER.decode(event.content)
+        ended = {"stop_reason": content.stop_reason or None, "stop_detail": content.text, "failure": content.failure}
+    payload = SessionEvent(
+        id=event.id,
+        session_id=event.session_id,
+        sequence=event.sequence,
+        type=event.type,
+        turn_id=event.turn_id,
+        agent_name=event.agent_name,
+        content=msgspec.Raw(event.content),
+        timestamp=event.timestamp,
+        spawn_depth=session.lineage.spawn_depth if session.lineage else 0,
+        workspace_id=session.workspace_id,
+        workspace_path=session.workspace_path,
+    )
+    return msgspec.structs.replace(payload, **ended) if ended else payload
+
+
+def by_turn(events: Sequence[SessionEvent]) -> tuple[TurnHistory, ...]:
+    """Group events by turn, in the order of each turn's first event."""
+    groups: dict[str, list[SessionEvent]] = {}
+    for event in events:
+        groups.setdefault(event.turn_id, []).append(event)
+    return tuple(TurnHistory(turn_id=turn, events=tuple(found)) for turn, found in groups.items())
+
+
+async def read_transcript(
+    store: Store, session: Session, *, limit: int, before_sequence: int | None = None
+) -> TranscriptPage:
+    """Return the newest `limit` entries that start before a sequence, oldest first.
+
+    Reads backwards until enough whole turns are known: a turn is whole when its user message was seen.
+    """
+    pages: list[tuple[StoredEvent, ...]] = []
+    before = before_sequence
+    found = 0
+    has_older = False
+    while True:
+        page = await store.read_events(session.id, EventQuery(before_sequence=before, limit=_PAGE))
+        pages.append(page)
+        found += sum(2 for event in page if event.type == "user_message")
+        if len(page) < _PAGE:
+            break
+        if found > limit + 1:
+            has_older = True
+            break
+        before = page[0].sequence
+    fold = TranscriptFold()
+    for page in reversed(pages):
+        fold.add(page)
+    entries = _whole(fold.entries()) if has_older else fold.entries()
+    kept = entries[-limit:]
+    has_older = has_older or len(entries) > len(kept)
+    return TranscriptPage(
+        entries=kept,
+        epoch=session.transcript_epoch,
+        generation=GENERATION,
+        max_sequence=await store.last_sequence(session.id),
+        has_older=has_older,
+        limit=limit,
+        next_before_sequence=kept[0].start_sequence if has_older and kept else None,
+    )
+
+
+def _whole(entries: Sequence[TranscriptEntry]) -> tuple[TranscriptEntry, ...]:
+    """Drop the leading entries of a turn whose beginning was not read."""
+    for index, entry in enumerate(entries):
+        if entry.message.role == "user":
+            return tuple(entries[index:])
+    return ()
+
+
+async def read_interactions(store: Store, session: Session) -> tuple[Interaction, ...]:
+    """Return every question that was put to a person, oldest first, with how it ended."""
+    found: dict[str, Interaction] = {i.interaction_id: i for i in session.pending_interactions}
+    order: dict[str, Interaction] = {}
+    after = 0
+    while True:
+        query = EventQuery(after_sequence=after, type="permission", archive="all", limit=_PAGE)
+        page = await store.read_events(session.id, query)
+        for event in page:
+            content = _DECODER.decode(event.content)
+            if content.interaction_id:
+                _fold(order, content)
+        if len(page) < _PAGE:
+            break
+        after = page[-1].sequence
+    return tuple(found.get(key, interaction) for key, interaction in order.items())
+
+
+def _fold(order: dict[str, Interaction], content: EventContent) -> None:
+    key = content.interaction_id
+    if not content.decision:
+        order[key] = Interaction(
+            interaction_id=key,
+            kind="permission",
+            provider_request_id=content.request_id,
+            # Still open here means that its process is gone: a live one is among the session's pending ones.
+            status="orphaned",
+            created_at=content.timestamp,
+            title=content.title,
+            turn_id=content.turn_id,
+            decisions=content.decisions,
+            expires_at=content.expires_at,
+        )
+    elif key in order:
+        status = "resolved" if content.resolved_by == "operator" else "timed_out"
+        order[key] = msgspec.structs.replace(
+            order[key],
+            status="canceled" if content.decision == "cancelled" else status,
+            resolution=content.decision,
+            resolved_at=content.timestamp,
+            resolved_by=content.resolved_by,
+        )

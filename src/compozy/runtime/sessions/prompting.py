@@ -1,0 +1,143 @@
+"""Admitting prompts: their identity, replays and conflicts, before a session sees them (contract §3.5 Prompt; P67).
+
+The same identity with the same payload is answered from what was accepted before, never run twice; with another
+payload it is a conflict. A retry that arrives while the first attempt still binds waits for it.
+"""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable
+
+import msgspec
+
+from compozy.model import ids, times
+from compozy.model.errors import Conflict, InvalidRequest, TooLarge
+from compozy.model.record import Record
+from compozy.runtime.sessions.turns import Turn
+from compozy.store.interface import PromptRecord, Store
+
+MODES = ("queue", "interrupt", "steer")
+
+
+class PromptRequest(Record, frozen=True, kw_only=True):
+    """What a client sends to start a turn."""
+
+    message: str
+    message_id: str
+    idempotency_key: str
+    mode: str = ""
+    expected_turn_id: str = ""
+    runtime: dict[str, str | None] | None = None
+
+
+class PromptResult(Record, frozen=True, kw_only=True):
+    """The answer to a prompt that starts no stream of its own (shapes: PromptResult)."""
+
+    status: str
+    delivery: str
+    message_id: str
+    idempotency_key: str
+    replayed: bool
+    mode: str = ""
+    new_turn_id: str = ""
+    previous_turn_id: str = ""
+
+
+def check_prompt(request: PromptRequest, max_bytes: int) -> None:
+    """Refuse a prompt that lacks text or identity.
+
+    Raises:
+        InvalidRequest, TooLarge: naming the field.
+    """
+    for field in ("message", "message_id", "idempotency_key"):
+        if not getattr(request, field).strip():
+            raise InvalidRequest(f"{field} is required")
+    if request.mode and request.mode not in MODES:
+        raise InvalidRequest(f"mode {request.mode!r} must be one of {', '.join(MODES)}")
+    size = len(request.message.encode("utf-8", "replace"))
+    if size > max_bytes:
+        raise TooLarge(f"message has {size} bytes, the limit is {max_bytes}: put long material into a file")
+
+
+def payload_digest(request: PromptRequest) -> str:
+    """Return what must be equal for a retry to be the same prompt."""
+    payload = msgspec.json.encode([request.message, request.message_id, request.mode, request.expected_turn_id, request.runtime])
+    return hashlib.sha256(payload).hexdigest()
+
+
+class Admission:
+    """The prompts of one session on their way in."""
+
+    def __init__(self, store: Store, session_id: str) -> None:
+        self._store = store
+        self._session_id = session_id
+        self._running: dict[str, asyncio.Future[None]] = {}
+
+    async def admit(
+        self, request: PromptRequest, start: Callable[[PromptRecord], Awaitable[Turn]]
+    ) -> Turn | PromptResult:
+        """Start the turn, or answer a retry with what was accepted.
+
+        Raises:
+            Conflict: the key or the message id was used for another prompt.
+            CompozyError: from `start`.
+        """
+        digest = payload_digest(request)
+        while True:
+            earlier = self._running.get(request.idempotency_key) or self._running.get("id:" + request.message_id)
+            if earlier is None:
+                break
+            await asyncio.wait((earlier,))
+        known = await self._known(request)
+        if known is not None:
+            return _replay(request, known, digest)
+        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        keys = (request.idempotency_key, "id:" + request.message_id)
+        for key in keys:
+            self._running[key] = done
+        try:
+            return await start(
+                PromptRecord(
+                    session_id=self._session_id,
+                    idempotency_key=request.idempotency_key,
+                    message_id=request.message_id,
+                    payload_digest=digest,
+                    turn_id=ids.new_turn_id(),
+                    created_at=times.now(),
+                )
+            )
+        finally:
+            done.set_result(None)
+            for key in keys:
+                self._running.pop(key, None)
+
+    async def _known(self, request: PromptRequest) -> PromptRecord | None:
+        return await self._store.find_prompt(
+            self._session_id, idempotency_key=request.idempotency_key, message_id=request.message_id
+        )
+
+
+def _replay(request: PromptRequest, known: PromptRecord, digest: str) -> PromptResult:
+    if known.idempotency_key != request.idempotency_key:
+        raise Conflict(
+            f"message_id {request.message_id!r} was used by another prompt: choose a new one",
+            code="prompt_message_identity_conflict",
+            diagnostic=True,
+            category="session",
+        )
+    if known.payload_digest != digest:
+        raise Conflict(
+            f"idempotency_key {request.idempotency_key!r} was used for another message: choose a new one",
+            code="prompt_idempotency_conflict",
+            diagnostic=True,
+            category="session",
+        )
+    return PromptResult(
+        status="accepted",
+        delivery="direct",
+        message_id=known.message_id,
+        idempotency_key=known.idempotency_key,
+        replayed=True,
+        mode=request.mode,
+        new_turn_id=known.turn_id,
+    )
