@@ -74,7 +74,7 @@ def _server(server: McpServer) -> McpServerView:
         command=server.command,
         args=server.args,
         env=_shown(server.env),
-        secret_env={name: REDACTED for name in server.secret_env},
+        secret_env=dict.fromkeys(server.secret_env, REDACTED),
         url=server.url,
         auth=McpAuthView(
             client_secret_configured=bool(auth.client_secret_ref),

@@ -1,7 +1,7 @@
 """The fleet: which agents are in force where, as the API shows them (contract §3.3; decisions D7–D9).
 
-Reads the disk on every call through the catalog's discovery, in a thread; a snapshot that is kept and watched comes
-with the issue about discovery. Definitions that do not load are rows with diagnostics, never gaps.
+Looks at the disk on every call through the catalog's discovery, in a thread; files that did not change are not read
+again. Definitions that do not load are rows with diagnostics, never gaps.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compozy.catalog.discovery import Discovery, discover
+from compozy.catalog.reading import AgentReader
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.documents.agents import LoadedAgent
@@ -42,13 +43,23 @@ class Fleet:
     def __init__(self, home: Home, config: Config) -> None:
         self._home = home
         self._config = config
+        self._reader = AgentReader()
+        # The reader keeps what it read and is used by one thread at a time.
+        self._reading = asyncio.Lock()
 
     async def _discover(self, workspace: Workspace | None) -> Discovery:
         root = Path(workspace.root_dir) if workspace else None
         extra = [Path(path) for path in workspace.add_dirs] if workspace else []
-        return await asyncio.to_thread(discover, workspace=root, additional=extra, home_agents=self._home.agents)
+        async with self._reading:
+            return await asyncio.to_thread(
+                discover,
+                workspace=root,
+                additional=extra,
+                home_agents=self._home.agents,
+                reader=self._reader,
+            )
 
-    async def list(self, workspace: Workspace | None) -> AgentList:
+    async def visible(self, workspace: Workspace | None) -> AgentList:
         """Return every agent visible in the workspace, or the global ones, broken ones included."""
         found = await self._discover(workspace)
         workspace_id = workspace.id if workspace else ""
@@ -77,7 +88,7 @@ class Fleet:
         Raises:
             NotFound: no definition of that name.
         """
-        rows = (await self.list(workspace)).agents
+        rows = (await self.visible(workspace)).agents
         wanted = name.strip()
         named = [row for row in rows if row.name == wanted]
         if not named:
@@ -111,7 +122,9 @@ class Fleet:
                 code="agent_not_found",
             )
         known = ", ".join(sorted(agent.name for agent in found.agents)[:10])
-        raise InvalidRequest(f"agent {name!r} is unknown {_where(workspace)}: choose one of {known}", code="agent_not_found")
+        raise InvalidRequest(
+            f"agent {name!r} is unknown {_where(workspace)}: choose one of {known}", code="agent_not_found"
+        )
 
     async def select(self, task: str, workspace: Workspace | None) -> Selection:
         """Choose an agent for a task by its declared capabilities.
@@ -122,7 +135,7 @@ class Fleet:
         if not task.strip():
             raise InvalidRequest("task is required: say in a sentence what should be done")
         default = resolve_agent_name("", workspace, self._config)
-        usable = [row for row in (await self.list(workspace)).agents if not row.diagnostics]
+        usable = [row for row in (await self.visible(workspace)).agents if not row.diagnostics]
         return select(task, usable, default)
 
 

@@ -6,6 +6,7 @@ from is kept, because a chosen value must be met exactly and a default may give 
 
 from dataclasses import dataclass
 
+from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
 from compozy.model.agent import AgentRuntime, EffectiveRuntimeSources, ValueSource
 from compozy.model.definition import AgentDefinition
@@ -47,7 +48,8 @@ def resolve_agent_name(requested: str, workspace: Workspace | None, config: Conf
     name = requested.strip() or (workspace.default_agent if workspace else "") or config.defaults.agent
     if not name:
         raise InvalidRequest(
-            "agent name is required: name an agent, or set [defaults] agent in config.toml", code="agent_name_required"
+            "agent name is required: name an agent, or set [defaults] agent in config.toml",
+            code="agent_name_required",
         )
     return name
 
@@ -66,7 +68,7 @@ def resolve_runtime(definition: AgentDefinition, config: Config) -> Resolution:
             "run `compozy install`",
             code="provider_required",
         )
-    provider = config.find_provider(name)
+    provider = config.providers.get(canonical_provider(name))
     if provider is None:
         raise InvalidRequest(
             f"provider {name!r} of agent {definition.name!r} is unknown: choose one of "

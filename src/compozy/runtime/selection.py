@@ -1,4 +1,4 @@
-"""Choosing an agent for a task by what agents say they can do: a first simple lexical ranking (brief, issue 2 item 8).
+"""Choosing an agent for a task by what agents say they can do: a first simple lexical ranking (issue 2, item 8).
 
 Deterministic: the same agents and task give the same ranking and reasons. Words that many agents use count less.
 When nobody fits, that is said, and the default agent is taken. It never looks into an agent's prompt.
@@ -13,11 +13,12 @@ from compozy.model.agent import Agent
 from compozy.model.record import Record
 
 _WORD = re.compile(r"[a-z0-9]+")
-_STOP = frozenset(
-    "a an and are as at be by can do does for from have how i in into is it its me my of on or our please should so "
-    "that the their them then there these this to up us use want was we what when where which who why will with you "
-    "your all any some not no".split()
-)
+_STOP_WORDS = """
+a an and are as at be by can do does for from have how i in into is it its me my of on or our please should so that
+the their them then there these this to up us use want was we what when where which who why will with you your all any
+some not no
+"""
+_STOP = frozenset(_STOP_WORDS.split())
 # Where a word stands says how much it means; ids and summaries are what authors choose most carefully.
 _WEIGHTS = {"name": 2.0, "category": 1.0, "capability": 3.0, "summary": 3.0, "outcome": 1.5, "example": 2.0}
 # Below this share of the task's weight an overlap is chance.
@@ -100,7 +101,7 @@ def select(task: str, agents: Sequence[Agent], default: str) -> Selection:
     if not candidates:
         return Selection(
             agent=default,
-            reason=f"none of the {len(agents)} visible agents declares a capability that fits: the default agent is used",
+            reason=f"none of {len(agents)} visible agents declares a capability that fits: the default agent is used",
             candidates=(),
         )
     best = candidates[0]

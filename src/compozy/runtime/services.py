@@ -5,11 +5,14 @@ Opened: store, workspaces, fleet, sessions. Closed the other way round. A servic
 
 from dataclasses import dataclass
 
+from compozy import __version__
+from compozy.acp.client import launch
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.runtime.fleet import Fleet
-from compozy.runtime.sessions import Sessions
+from compozy.runtime.sessions import Deps, Sessions
+from compozy.runtime.sessions.recovery import end_recorded_process
 from compozy.runtime.status import DaemonStatus
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import Store
@@ -31,20 +34,36 @@ class Services:
 
 
 async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
-    """Open the store and build every service; `redactor` is the one the log and the answers use too.
+    """Open the store, build every service, and set right what an earlier daemon left open.
+
+    `redactor` is the one the log and the answers use too.
 
     Raises:
         StoreUnavailable: the store cannot be opened, or its file belongs to another program.
     """
     store = SqliteStore(home.database)
     await store.open()
+    workspaces = Workspaces(store)
+    fleet = Fleet(home, config)
+    deps = Deps(
+        store=store,
+        home=home,
+        config=config,
+        launch=launch,
+        end_process=end_recorded_process,
+        redact_text=redactor.text,
+        redact_raw=redactor.json_bytes,
+        version=__version__,
+    )
+    sessions = Sessions(deps, workspaces, fleet)
+    await sessions.start()
     return Services(
         home=home,
         config=config,
         store=store,
-        workspaces=Workspaces(store),
-        fleet=Fleet(home, config),
-        sessions=Sessions(store),
+        workspaces=workspaces,
+        fleet=fleet,
+        sessions=sessions,
         status=status,
         redactor=redactor,
     )
@@ -52,6 +71,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
 
 async def stop_work(services: Services, *, seconds: float) -> None:
     """Stop every session with reason `shutdown`, so that its streams can say so; return within `seconds`."""
+    await services.sessions.close(seconds=seconds)
 
 
 async def close_services(services: Services) -> None:

@@ -31,7 +31,7 @@ def require_trust(definition: AgentDefinition, origin: Origin, digest: str, conf
     if brings:
         raise Conflict(
             f"agent {definition.name!r} lies in a workspace and brings {', '.join(brings)}, which was not trusted: "
-            'move it to the home\'s agents folder, or set [trust] mode = "off" in the home\'s config.toml '
+            "move it to the home's agents folder, or set [trust] mode = \"off\" in the home's config.toml "
             "(`compozy trust grant` arrives with a later version)",
             code="trust_required",
             category="trust",

@@ -186,7 +186,7 @@ def _is_below(path: str, root: str) -> bool:
 
 def _directory(text: str, field: str) -> str:
     path = text.strip()
-    if not os.path.isabs(path) or "\0" in path:
+    if not Path(path).is_absolute() or "\0" in path:
         raise InvalidRequest(f"{field} {text!r} must be an absolute path")
     if not Path(path).is_dir():
         raise InvalidRequest(f"{field} {path!r} does not exist or is not a directory", code="workspace_path_missing")

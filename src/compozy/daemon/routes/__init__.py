@@ -1,6 +1,22 @@
 """Every route of the API, joined in one tuple (`ALL_ROUTES`). A new module of routes is added here."""
 
-from compozy.daemon.routes import status
+from compozy.daemon.routes import (
+    agents,
+    session_interactions,
+    session_prompt,
+    session_streams,
+    sessions,
+    status,
+    workspaces,
+)
 from compozy.daemon.routing import Route
 
-ALL_ROUTES: tuple[Route, ...] = (*status.ROUTES,)
+ALL_ROUTES: tuple[Route, ...] = (
+    *status.ROUTES,
+    *workspaces.ROUTES,
+    *agents.ROUTES,
+    *sessions.ROUTES,
+    *session_prompt.ROUTES,
+    *session_streams.ROUTES,
+    *session_interactions.ROUTES,
+)

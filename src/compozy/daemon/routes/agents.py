@@ -23,7 +23,7 @@ async def _workspace(app: Services, request: Request) -> Workspace | None:
 
 async def list_agents(app: Services, request: Request) -> Response:
     """Answer every agent visible in a workspace, or the global ones."""
-    found = await app.fleet.list(await _workspace(app, request))
+    found = await app.fleet.visible(await _workspace(app, request))
     return json_response({"agents": found.agents, "sources": found.sources})
 
 

@@ -67,7 +67,9 @@ def _prompt_request(body: _Prompt) -> PromptRequest:
             raise InvalidRequest("message_id differs from the id of the last user message in messages")
         message, message_id = message or last.text, message_id or last.id
     if body.attachments:
-        raise Unprocessable("attachments are not offered by this version: put the material into a file of the workspace")
+        raise Unprocessable(
+            "attachments are not offered by this version: put the material into a file of the workspace"
+        )
     return PromptRequest(
         message=message,
         message_id=message_id,

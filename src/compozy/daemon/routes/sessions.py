@@ -79,7 +79,7 @@ async def list_sessions(app: Services, request: Request) -> Response:
         sort=_choice(values, "sort", _SORT) or "recent",
         limit=query_number(request, "limit", default=50, minimum=1, maximum=100),
     )
-    return json_response(await app.sessions.list(query, cursor=values.get("cursor", "")))
+    return json_response(await app.sessions.page(query, cursor=values.get("cursor", "")))
 
 
 def _choice(values: dict[str, str], name: str, allowed: tuple[str, ...]) -> str:
@@ -100,9 +100,7 @@ async def get_owner(app: Services, request: Request) -> Response:
     """Answer which workspace a session belongs to."""
     session = await app.sessions.get(request.path_params["session_id"])
     workspace = await app.workspaces.get(session.workspace_id)
-    return json_response(
-        {"session_id": session.id, "workspace_id": workspace.id, "workspace_name": workspace.name}
-    )
+    return json_response({"session_id": session.id, "workspace_id": workspace.id, "workspace_name": workspace.name})
 
 
 async def rename_session(app: Services, request: Request) -> Response:

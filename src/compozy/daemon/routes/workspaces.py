@@ -85,8 +85,8 @@ async def resolve_workspace(app: Services, request: Request) -> Response:
 async def get_workspace(app: Services, request: Request) -> Response:
     """Answer a workspace with its agents, sessions and providers."""
     row = await app.workspaces.get(request.path_params["workspace_id"])
-    agents = await app.fleet.list(row)
-    sessions = await app.sessions.list(SessionQuery(workspace_id=row.id, limit=_SHOWN_SESSIONS))
+    agents = await app.fleet.visible(row)
+    sessions = await app.sessions.page(SessionQuery(workspace_id=row.id, limit=_SHOWN_SESSIONS))
     providers = tuple(
         ProviderSummary(
             name=provider.id,
@@ -116,7 +116,7 @@ async def delete_workspace(app: Services, request: Request) -> Response:
     """Forget a workspace without unfinished sessions."""
     row = await app.workspaces.get(request.path_params["workspace_id"])
     for state in _UNFINISHED:
-        found = await app.sessions.list(SessionQuery(workspace_id=row.id, state=state, archive="include", limit=1))
+        found = await app.sessions.page(SessionQuery(workspace_id=row.id, state=state, archive="include", limit=1))
         if found.page.total:
             raise Conflict(
                 f"workspace {row.name!r} has {found.page.total} session(s) that are {state}: stop them first",

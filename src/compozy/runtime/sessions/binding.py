@@ -1,4 +1,4 @@
-"""Binding: from a session's frozen profile to a live agent that agreed on session, mode and model (contract §5.2, §5.4).
+"""Binding: from a session's frozen profile to a live agent that agreed on mode and model (contract §5.2, §5.4).
 
 Every process is remembered in the store before it is used, so that the next daemon can end it. Whatever fails, the
 process is ended and the error says what a person can do. What happens with the session then is the caller's.

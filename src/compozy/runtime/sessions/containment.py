@@ -46,7 +46,7 @@ def additional_directories(primary: str, paths: Sequence[str]) -> tuple[str, ...
     kept: list[str] = []
     for path in paths:
         real = os.path.realpath(path)
-        if os.path.isabs(path) and os.path.isdir(path) and real not in seen:
+        if Path(path).is_absolute() and Path(path).is_dir() and real not in seen:
             seen.add(real)
             kept.append(path)
     return tuple(kept)

@@ -3,7 +3,7 @@
 Implements contract §5.2 step 1 and §3.5 Create, decisions D15 and D18. The result is a record; nothing is stored.
 """
 
-import os
+from pathlib import Path
 
 from compozy.config.config import Config
 from compozy.model import ids, times
@@ -55,7 +55,7 @@ def check_request(request: CreateRequest) -> None:
         raise InvalidRequest("workspace or workspace_path is required")
     if request.workspace and request.workspace_path:
         raise InvalidRequest("workspace and workspace_path are mutually exclusive")
-    if request.workspace_path and not os.path.isabs(request.workspace_path):
+    if request.workspace_path and not Path(request.workspace_path).is_absolute():
         raise InvalidRequest(f"workspace_path {request.workspace_path!r} must be an absolute path")
     if request.permissions and request.permissions not in PERMISSION_MODES:
         raise InvalidRequest(f"permissions {request.permissions!r} must be one of {', '.join(PERMISSION_MODES)}")
@@ -127,8 +127,8 @@ def _refuse_tools(agent: VisibleAgent, resolution: Resolution) -> None:
     required = (*definition.tools, *definition.toolsets)
     if required:
         raise Unprocessable(
-            f"session: required hosted MCP is unavailable: agent {definition.name!r} asks for {', '.join(required)}, and "
-            "this version offers no hosted tools; remove tools and toolsets from its AGENT.md or use another agent",
+            f"session: required hosted MCP is unavailable: agent {definition.name!r} asks for {', '.join(required)}, "
+            "and this version offers no hosted tools; remove them from its AGENT.md or use another agent",
             code="hosted_mcp_unavailable",
             category="tools",
             evidence={"required": list(required), "provider": resolution.provider.id},

@@ -46,7 +46,11 @@ def read_cursor(text: str, query: SessionQuery) -> SessionQuery:
         padded = text + "=" * (-len(text) % 4)
         cursor = msgspec.json.decode(base64.b64decode(padded, altchars=b"-_", validate=True), type=_Cursor)
     except (ValueError, binascii.Error, msgspec.DecodeError) as error:
-        raise InvalidRequest("cursor cannot be read: take next_cursor of the page before", code="invalid_cursor") from error
+        raise InvalidRequest(
+            "cursor cannot be read: take next_cursor of the page before", code="invalid_cursor"
+        ) from error
     if cursor.v != _VERSION or cursor.k != _KIND or cursor.f != _fingerprint(query):
-        raise InvalidRequest("cursor belongs to a list with other filters: start again without it", code="invalid_cursor")
+        raise InvalidRequest(
+            "cursor belongs to a list with other filters: start again without it", code="invalid_cursor"
+        )
     return msgspec.structs.replace(query, after=cursor.p)

@@ -71,7 +71,9 @@ class Ring:
             return list(self._events)
         if skip > len(self._events) // 2:
             # Near the end, walking from the right is shorter: the common case of a follower that keeps up.
-            newest = [event for event, _ in zip(reversed(self._events), range(len(self._events) - skip), strict=False)]
+            newest = [
+                event for event, _ in zip(reversed(self._events), range(len(self._events) - skip), strict=False)
+            ]
             newest.reverse()
             return newest[:limit]
         return [event for index, event in enumerate(self._events) if skip <= index < skip + limit]

@@ -20,7 +20,6 @@ from compozy.model.session import (
     SessionState,
     StopReason,
 )
-from compozy.runtime.sessions.badge import badge_of
 from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker, raw_json
@@ -147,7 +146,9 @@ class LiveSession:
             prompt_text = first_turn(self.record.startup_prompt, text, history=history)
         await self._deps.store.put_prompt(identity)
         draft = self._maker.draft("user_message", turn_id, text=text, message_id=identity.message_id)
-        turn = Turn(id=turn_id, message_id=identity.message_id, idempotency_key=identity.idempotency_key, start_sequence=0)
+        turn = Turn(
+            id=turn_id, message_id=identity.message_id, idempotency_key=identity.idempotency_key, start_sequence=0
+        )
         self._turn = turn
         try:
             stored = await self.journal.write([draft], self._set(turn_id=turn_id))
@@ -157,7 +158,7 @@ class LiveSession:
         turn.start_sequence = stored[0].sequence
         meta = prompt_meta(is_first=process.is_first_prompt)
         process.is_first_prompt = False
-        blocks = [{"type": "text", "text": prompt_text}]
+        blocks: list[dict[str, object]] = [{"type": "text", "text": prompt_text}]
         self._turn_task = asyncio.get_running_loop().create_task(self._run(turn, process, blocks, meta))
         return turn
 
@@ -167,7 +168,7 @@ class LiveSession:
         try:
             end = await run_turn(self._deps, turn, process, self._maker, blocks, meta)
             await self._finish(turn, process, end)
-        except Exception:  # noqa: BLE001 - supervisor: the store may be gone; followers must not wait for ever
+        except Exception:
             log.exception("the end of turn %s could not be stored", turn.id)
         finally:
             self._last_turn_id = turn.id
@@ -213,7 +214,9 @@ class LiveSession:
         process = self._process
         if process is not None and process.questions.has(request_id):
             return process.questions.approve(request_id, turn_id, decision)
-        orphan = next((i for i in self.record.session.pending_interactions if i.provider_request_id == request_id), None)
+        orphan = next(
+            (i for i in self.record.session.pending_interactions if i.provider_request_id == request_id), None
+        )
         if orphan is None or orphan.status != "orphaned":
             raise not_pending(request_id, turn_id)
         return await self._resolve_orphan(orphan, decision)
@@ -251,7 +254,10 @@ class LiveSession:
         restarting = before.state == "stopped"
         await self.journal.change(
             self._set(
-                state="starting" if restarting else before.state, status="binding", transition="initial_bind", failure=""
+                state="starting" if restarting else before.state,
+                status="binding",
+                transition="initial_bind",
+                failure="",
             )
         )
         process = AgentProcess(self, self._maker, self._roots, new_marker(), self._deps.bounds.answer)
@@ -307,7 +313,7 @@ class LiveSession:
             "transcript_marker.created",
             "",
             title="context_lost",
-            text=f"the agent could not load its session {old!r}: it continues in a new one that was told the transcript",
+            text=f"the agent could not load its session {old!r}: a new one was told the transcript",
             raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": new}),
         )
 
@@ -347,15 +353,18 @@ class LiveSession:
             # A bind may take minutes; ending its process ends it now.
             await end_process(self._deps, process)
         async with self._lifecycle:
-            if self.record.session.state == "stopped":
+            if self._is_stopped():
                 return
             await self.journal.change(self._set(state="stopping"))
             await self._end_turn(ending)
             if self._process is not None:
                 process, self._process = self._process, None
                 await end_process(self._deps, process)
-            if self.record.session.state != "stopped":
+            if not self._is_stopped():
                 await self._write_stopped((), reason, detail, None, attachable=True)
+
+    def _is_stopped(self) -> bool:
+        return self.record.session.state == "stopped"
 
     async def _end_turn(self, ending: EndReason) -> None:
         turn, process = self._turn, self._process

@@ -58,7 +58,9 @@ class Agreement:
     notes: list[str] = field(default_factory=list)
 
 
-def refusal(code: str, message: str, *, stage: str, requested: str, option: str, valid: Sequence[str]) -> Unprocessable:
+def refusal(
+    code: str, message: str, *, stage: str, requested: str, option: str, valid: Sequence[str]
+) -> Unprocessable:
     """Return the negotiation error of contract §3.1."""
     evidence: dict[str, object] = {"stage": stage, "requested": requested, "valid_choices": list(valid)}
     if option:
@@ -127,7 +129,9 @@ async def _set_model(connection: AgentConnection, agreement: Agreement, wish: Wi
     if option is None:
         if wish.model_explicit:
             raise _no_model(wish.model, "", ())
-        agreement.notes.append(f"the agent offers no choice of model: the provider's default {wish.model!r} is not set")
+        agreement.notes.append(
+            f"the agent offers no choice of model: the provider's default {wish.model!r} is not set"
+        )
         return
     values = [value.value for value in option.values]
     value = wish.model
@@ -174,7 +178,7 @@ async def _set_effort(connection: AgentConnection, agreement: Agreement, wish: W
             return
         raise refusal(
             "reasoning_option_missing",
-            f"reasoning effort {wish.effort!r} cannot be set: provider {provider.id!r} offers no such option; leave it out",
+            f"reasoning effort {wish.effort!r} cannot be set: {provider.id!r} offers no such option; leave it out",
             stage="reasoning_effort",
             requested=wish.effort,
             option="",

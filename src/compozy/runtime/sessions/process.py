@@ -9,6 +9,7 @@ from typing import Protocol
 
 import msgspec
 
+from compozy.acp.answers import read_config_options, read_object
 from compozy.acp.contract import (
     AgentConnection,
     AgentInfo,
@@ -19,7 +20,6 @@ from compozy.acp.contract import (
     SessionUpdate,
     TerminalRequest,
 )
-from compozy.acp.answers import read_config_options, read_object
 from compozy.config.environment import base_environment
 from compozy.model.event import EventDraft
 from compozy.model.session import AcpCapabilities
@@ -62,7 +62,9 @@ class ProcessOwner(Protocol):
 class AgentProcess:
     """The answers to one agent process, and what is known of it."""
 
-    def __init__(self, owner: ProcessOwner, maker: EventMaker, roots: Roots, marker: str, answer_seconds: float) -> None:
+    def __init__(
+        self, owner: ProcessOwner, maker: EventMaker, roots: Roots, marker: str, answer_seconds: float
+    ) -> None:
         self._owner = owner
         self._maker = maker
         self._roots = roots

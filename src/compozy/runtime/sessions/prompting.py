@@ -61,7 +61,9 @@ def check_prompt(request: PromptRequest, max_bytes: int) -> None:
 
 def payload_digest(request: PromptRequest) -> str:
     """Return what must be equal for a retry to be the same prompt."""
-    payload = msgspec.json.encode([request.message, request.message_id, request.mode, request.expected_turn_id, request.runtime])
+    payload = msgspec.json.encode(
+        [request.message, request.message_id, request.mode, request.expected_turn_id, request.runtime]
+    )
     return hashlib.sha256(payload).hexdigest()
 
 

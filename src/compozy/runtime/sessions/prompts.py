@@ -21,9 +21,9 @@ _ENVELOPE = re.compile(re.escape(ENVELOPE_OPEN) + r".*?" + re.escape(ENVELOPE_CL
 
 _ENVELOPE_TEXT = (
     "# Compozy Runtime\n\n"
-    "You run inside a session that compozy, a local runtime for agents, keeps on this machine. What you say and do is "
-    "recorded there. Ask for permission where your work needs it; a refusal is final for that step. The facts below "
-    "are those of this session."
+    "You run inside a session that compozy, a local runtime for agents, keeps on this machine. What you say and do "
+    "is recorded there. Ask for permission where your work needs it; a refusal is final for that step. The facts "
+    "below are those of this session."
 )
 
 

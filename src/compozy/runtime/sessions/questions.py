@@ -211,8 +211,8 @@ def without_pending(record: SessionRecord, interaction_id: str) -> SessionRecord
 def not_pending(request_id: str, turn_id: str) -> Conflict:
     """Return the refusal of an answer that nobody waits for."""
     return Conflict(
-        f"no permission request {request_id!r} is pending in turn {turn_id!r}: it was answered, timed out or its turn "
-        "ended",
+        f"no permission request {request_id!r} is pending in turn {turn_id!r}: it was answered or timed out, or its "
+        "turn ended",
         code="permission_not_pending",
     )
 

@@ -8,13 +8,15 @@ import logging
 
 import msgspec
 
+from compozy.acp.contract import ProcessIdentity
+from compozy.acp.processes import end_recorded
 from compozy.model.event import EventDraft
 from compozy.model.session import Failure, Session
 from compozy.runtime.sessions.badge import badge_of
 from compozy.runtime.sessions.content import EventMaker, read_content
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.mapping import closing_result
-from compozy.store.interface import EventQuery, SessionQuery, SessionRecord, Store
+from compozy.store.interface import EventQuery, ProcessRecord, SessionQuery, SessionRecord, Store
 
 log = logging.getLogger(__name__)
 
@@ -27,6 +29,12 @@ _FOUND = {
     "stopping": ("agent_crashed", "process_exit", "stop did not complete"),
     "starting": ("error", "startup_failure", "start did not complete"),
 }
+
+
+async def end_recorded_process(record: ProcessRecord) -> None:
+    """End what is left of a launch: the recorded process if it is still the same, and whatever carries its marker."""
+    identity = ProcessIdentity(pid=record.pid, start_time=record.start_time, group=record.group, marker=record.marker)
+    await end_recorded(identity)
 
 
 async def end_old_processes(deps: Deps) -> int:
@@ -68,9 +76,7 @@ async def _recover(deps: Deps, record: SessionRecord) -> None:
     drafts: list[EventDraft] = []
     if record.turn_id:
         drafts += await _dangling(deps.store, record, maker)
-        drafts.append(
-            maker.draft("error", record.turn_id, stop_reason="interrupted", error=_REASON, failure=failure)
-        )
+        drafts.append(maker.draft("error", record.turn_id, stop_reason="interrupted", error=_REASON, failure=failure))
     drafts.append(maker.draft("session_stopped", "", stop_reason=reason, text=summary, failure=failure))
     stopped = _stopped(session, reason, summary, failure, record.last_activity_at)
     changed = msgspec.structs.replace(record, session=stopped, turn_id="")

@@ -134,7 +134,9 @@ class Sessions:
         live = self._live.get(session_id) or self._seen.get(session_id)
         record = live.record if live is not None else await self._store.get_session(session_id)
         if record is None or (workspace and not await self._is_in(record, workspace)):
-            raise NotFound(f"session {session_id!r} does not exist: see `compozy session list`", code="session_not_found")
+            raise NotFound(
+                f"session {session_id!r} does not exist: see `compozy session list`", code="session_not_found"
+            )
         return record
 
     async def _is_in(self, record: SessionRecord, workspace: str) -> bool:
@@ -145,7 +147,7 @@ class Sessions:
         except NotFound:
             return False
 
-    async def list(self, query: SessionQuery, *, cursor: str = "") -> SessionList:
+    async def page(self, query: SessionQuery, *, cursor: str = "") -> SessionList:
         """Return a page of sessions.
 
         Raises:
@@ -214,7 +216,9 @@ class Sessions:
         if self._is_closing:
             raise Conflict("the daemon is shutting down: start it again and prompt then", code="daemon_draining")
         if request.mode and live.record.session.state == "stopped":
-            raise Conflict(f"session {session_id!r} is stopped: leave mode out to start it again", code="session_stopped")
+            raise Conflict(
+                f"session {session_id!r} is stopped: leave mode out to start it again", code="session_stopped"
+            )
         admission = self._admissions.setdefault(session_id, Admission(self._store, session_id))
 
         async def start(identity: PromptRecord) -> Turn:
@@ -277,7 +281,9 @@ class Sessions:
         live = await self.live(session_id)
         session = live.record.session
         if archived and session.state != "stopped":
-            raise Conflict(f"session {session_id!r} is {session.state}: stop it before you archive it", code="not_stopped")
+            raise Conflict(
+                f"session {session_id!r} is {session.state}: stop it before you archive it", code="not_stopped"
+            )
         if archived != (session.archived_at is not None):
             stamp = times.now() if archived else None
             await live.journal.change(lambda record: change_session(record, archived_at=stamp))

@@ -13,6 +13,7 @@ import msgspec
 
 from compozy.model.event import StoredEvent
 from compozy.model.session import Session
+from compozy.model.transcript import TranscriptPage
 from compozy.runtime.sessions.history import GENERATION, session_event
 from compozy.runtime.sessions.transcript import TranscriptFold
 from compozy.store.interface import EventQuery
@@ -45,9 +46,7 @@ class Fence:
         return "sequence_reset" if (self.after or 0) > last_sequence else ""
 
 
-async def transcript_frames(
-    sessions: "Sessions", session_id: str, fence: Fence, limit: int
-) -> AsyncIterator[bytes]:
+async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence, limit: int) -> AsyncIterator[bytes]:
     """Yield the frames until the session stops or the client goes."""
     session = await sessions.get(session_id)
     fold = TranscriptFold()
@@ -56,7 +55,7 @@ async def transcript_frames(
     if fence.after is None or reset:
         page = await sessions.transcript(session_id, limit=limit)
         position = page.max_sequence
-        yield _frame("transcript_snapshot", _snapshot(session, msgspec.to_builtins(page), reset), position)
+        yield _frame("transcript_snapshot", _snapshot(session, page, reset), position)
     await _seed(sessions, session_id, fold, position)
     loop = asyncio.get_running_loop()
     next_at = 0.0
@@ -95,20 +94,20 @@ async def _seed(sessions: "Sessions", session_id: str, fold: TranscriptFold, pos
     fold.take_changed()
 
 
-def _snapshot(session: Session, page: dict[str, object], reset: str) -> dict[str, object]:
+def _snapshot(session: Session, page: TranscriptPage, reset: str) -> dict[str, object]:
     data: dict[str, object] = {
         "session_id": session.id,
         "workspace_id": session.workspace_id,
         "workspace_path": session.workspace_path,
-        "epoch": page["epoch"],
-        "generation": page["generation"],
-        "entries": page["entries"],
-        "max_sequence": page["max_sequence"],
-        "has_older": page["has_older"],
+        "epoch": page.epoch,
+        "generation": page.generation,
+        "entries": page.entries,
+        "max_sequence": page.max_sequence,
+        "has_older": page.has_older,
         "reset": bool(reset),
     }
-    if page.get("next_before_sequence") is not None:
-        data["next_before_sequence"] = page["next_before_sequence"]
+    if page.next_before_sequence is not None:
+        data["next_before_sequence"] = page.next_before_sequence
     return {**data, "reason": reset} if reset else data
 
 

@@ -84,7 +84,7 @@ async def run_turn(
         end = _died(deps, turn, maker, error)
     except (AgentTimeout, AgentProtocolError) as error:
         end = _failed(turn, maker, "protocol_failure", str(error), fatal=True)
-    except Exception as error:  # noqa: BLE001 - supervisor: a turn must end with an event whatever happens
+    except Exception as error:
         log.exception("turn %s failed", turn.id)
         end = _failed(turn, maker, "unknown_failure", f"{type(error).__name__}: {error}", fatal=True)
     finally:
@@ -142,7 +142,9 @@ async def cancel_turn(process: AgentProcess) -> None:
 def _ended(turn: Turn, maker: EventMaker, outcome: PromptOutcome) -> TurnEnd:
     if not turn.ending:
         reason = outcome.stop_reason
-        return TurnEnd(drafts=(maker.draft("done", turn.id, stop_reason=reason, usage=outcome.usage, raw=outcome.raw),))
+        return TurnEnd(
+            drafts=(maker.draft("done", turn.id, stop_reason=reason, usage=outcome.usage, raw=outcome.raw),)
+        )
     note = "" if outcome.stop_reason == "cancelled" else f"the agent answered {outcome.stop_reason!r}"
     return TurnEnd(drafts=(_asked_end(turn, maker, note, outcome),))
 
@@ -155,10 +157,17 @@ def _asked_end(turn: Turn, maker: EventMaker, note: str, outcome: PromptOutcome 
     elif turn.ending == "timeout":
         failure = maker.failure("timeout", "no sign of life for too long")
         draft = maker.draft(
-            "error", turn.id, stop_reason="timeout", error="the agent was silent for too long", text=note, failure=failure
+            "error",
+            turn.id,
+            stop_reason="timeout",
+            error="the agent was silent for too long",
+            text=note,
+            failure=failure,
         )
     else:
-        draft = maker.draft("error", turn.id, stop_reason="interrupted", error="daemon stopped", text=note, usage=usage)
+        draft = maker.draft(
+            "error", turn.id, stop_reason="interrupted", error="daemon stopped", text=note, usage=usage
+        )
     return draft
 
 
