@@ -53,6 +53,7 @@ class World:
     daemon: Daemon = field(init=False)
     workspace: Path = field(init=False)
     _number: int = 0
+    _client: DaemonClient | None = None
 
     def __post_init__(self) -> None:
         self.workspace = self.folder / "work"
@@ -65,7 +66,17 @@ class World:
 
     @property
     def client(self) -> DaemonClient:
-        return self.daemon.client()
+        """A client that ends with the world; one connection is used again and again."""
+        if self._client is None:
+            self._client = self.daemon.client()
+        return self._client
+
+    def end(self) -> None:
+        """End the client and the daemon."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+        self.daemon.end()
 
     def agent(self, name: str, script: Mapping[str, object] | None = None, **fields: str) -> str:
         """Write an agent of the home that follows the script."""
@@ -115,18 +126,17 @@ class World:
 
     def frames(self, session: Mapping[str, Any], text: str = "go", **body: object) -> Iterator[dict[str, Any] | None]:
         """Send a prompt and yield its frames; None stands for [DONE]."""
-        with self.client.stream(
-            "POST", self.path(session, "/prompt"), body=self.prompt_body(text, **body)
-        ) as stream:
+        with self.client.stream("POST", self.path(session, "/prompt"), body=self.prompt_body(text, **body)) as stream:
             assert stream.answer is None, stream.answer
             for event in stream:
                 assert event is not None
                 yield None if event.data == "[DONE]" else json.loads(event.data)
 
-    def get(self, session: Mapping[str, Any], rest: str = "", **query: object) -> Any:
+    def get(self, session: Mapping[str, Any], rest: str = "", **query: object) -> dict[str, Any]:
         """Read something of a session."""
         asked = {key: str(value) for key, value in query.items()}
-        return self.client.request("GET", self.path(session, rest), query=asked).json()
+        found: dict[str, Any] = self.client.request("GET", self.path(session, rest), query=asked).json()
+        return found
 
     def post(self, session: Mapping[str, Any], rest: str, body: Mapping[str, object] | None = None) -> Answer:
         return self.client.request("POST", self.path(session, rest), body=dict(body or {}))

@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Literal, cast
 
 from compozy.acp.contract import AgentStartError, LaunchSpec, ProcessIdentity
 from compozy.acp.processes import MARKER_NAME, Ended, end_members_blocking, identify
@@ -81,8 +81,8 @@ class Writing(asyncio.Protocol):
         self._room.set()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.WriteTransport)
-        self._transport = transport
+        # uvloop's transports derive from none of asyncio's classes.
+        self._transport = cast(asyncio.WriteTransport, transport)
 
     def pause_writing(self) -> None:
         self._room.clear()
@@ -114,6 +114,11 @@ class Writing(asyncio.Protocol):
         if not self._room.is_set():
             async with asyncio.timeout(timeout):
                 await self._room.wait()
+
+    def abort(self) -> None:
+        """Close at once, whatever is still unwritten."""
+        if self._transport is not None:
+            self._transport.abort()
 
     def close(self) -> None:
         """Close the program's stdin; a program that does not read keeps no buffer of ours alive."""
@@ -237,11 +242,10 @@ class Child:
     def close_pipes(self) -> None:
         """Stop reading and writing."""
         for transport in self._transports:
-            # Read and write transports share only `BaseTransport`; what is still unwritten has no reader any more.
-            if isinstance(transport, asyncio.WriteTransport) and not transport.is_closing():
-                transport.abort()
-            elif isinstance(transport, asyncio.ReadTransport):
-                transport.close()
+            transport.close()
+        if self.stdin is not None:
+            # What is still unwritten has no reader any more.
+            self.stdin.abort()
 
 
 async def start(spec: LaunchSpec, *, output: Literal["separate", "combined"]) -> Child:

@@ -33,6 +33,18 @@ class ForeignStore(StoreUnavailable):
     default_code = "store_foreign"
 
 
+class QueuedPrompt(Record, frozen=True, kw_only=True):
+    """A prompt that waits for the turn before it; `turn_id` is the one it will have."""
+
+    id: str
+    text: str
+    turn_id: str
+    message_id: str
+    idempotency_key: str
+    enqueued_at: str
+    mode: str = "queue"
+
+
 class SessionRecord(Record, frozen=True, kw_only=True):
     """A session as stored: the payload, plus what never leaves the daemon.
 
@@ -55,6 +67,10 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     turn_id: str = ""
     """The turn in flight, "" when idle: what a restart finds here was interrupted."""
     last_activity_at: str = ""
+    queue: tuple[QueuedPrompt, ...] = ()
+    """Prompts that wait, in the order they will run."""
+    queue_generation: int = 0
+    """Counts the changes of `queue`."""
 
 
 class SessionQuery(Record, frozen=True, kw_only=True):

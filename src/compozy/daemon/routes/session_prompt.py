@@ -132,6 +132,18 @@ async def cancel_prompt(app: Services, request: Request) -> Response:
     return json_response({**answer, "turn_id": turn_id} if turn_id else answer)
 
 
+async def list_queue(app: Services, request: Request) -> Response:
+    """Answer the prompts that wait, in their order."""
+    session_id = await session_id_of(app, request)
+    return json_response({"inputs": await app.sessions.queued(session_id)})
+
+
+async def withdraw_queued(app: Services, request: Request) -> Response:
+    """Take a waiting prompt out of the queue."""
+    session_id = await session_id_of(app, request)
+    return json_response({"prompt": await app.sessions.withdraw(session_id, request.path_params["queue_entry_id"])})
+
+
 ROUTES: tuple[Route, ...] = (
     Route(
         method="POST",
@@ -148,6 +160,21 @@ ROUTES: tuple[Route, ...] = (
         handler=cancel_prompt,
         name="cancelSessionPrompt",
         summary="Cancel the running turn",
+        kind="write",
+    ),
+    Route(
+        method="GET",
+        path=f"{SESSION}/prompt/queue",
+        handler=list_queue,
+        name="listSessionInputs",
+        summary="The prompts that wait",
+    ),
+    Route(
+        method="DELETE",
+        path=f"{SESSION}/prompt/queue/{{queue_entry_id}}",
+        handler=withdraw_queued,
+        name="cancelQueuedSessionPrompt",
+        summary="Withdraw a waiting prompt",
         kind="write",
     ),
 )

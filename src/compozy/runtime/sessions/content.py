@@ -14,7 +14,8 @@ from compozy.model.session import Failure
 
 _ENCODER = msgspec.json.Encoder()
 _DECODER = msgspec.json.Decoder(EventContent)
-_NO_RAW = msgspec.Raw(b"")
+# The record's own default: only that object is left out of the JSON.
+_NO_RAW = EventContent(schema="", type="", timestamp="").raw
 
 # A failure's summary on the wire (shapes: Failure).
 SUMMARY_BYTES = 2048

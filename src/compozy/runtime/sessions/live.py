@@ -8,28 +8,23 @@ the journal.
 import asyncio
 import logging
 
-import msgspec
-
 from compozy.model.errors import Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
-    EffectiveRuntime,
-    Failure,
     Interaction,
-    RuntimeStatus,
-    SessionState,
     StopReason,
 )
-from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker
-from compozy.runtime.sessions.containment import Roots
-from compozy.runtime.sessions.content import EventMaker, raw_json
+from compozy.runtime.sessions.binding import end_process
+from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
-from compozy.runtime.sessions.journal import Change, Journal, Listener, change_runtime, change_session
-from compozy.runtime.sessions.negotiation import Agreement
+from compozy.runtime.sessions.hosting import AgentHost, set_fields
+from compozy.runtime.sessions.journal import Journal, Listener
 from compozy.runtime.sessions.process import AgentProcess
+from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
 from compozy.runtime.sessions.questions import Answer, check_decision, not_pending, without_pending
+from compozy.runtime.sessions.queueing import check_room, new_entry, with_queue, without_entry
 from compozy.runtime.sessions.replay import history_text
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
 from compozy.store.interface import PromptRecord, SessionRecord
@@ -46,12 +41,13 @@ class LiveSession:
         self._deps = deps
         self.journal = Journal(deps.store, record, Ring(last_sequence), on_change)
         self._maker = EventMaker(record.session.agent_name, deps.redact_text, deps.redact_raw)
-        self._roots = Roots(record.cwd, record.additional_dirs)
-        self._process: AgentProcess | None = None
+        self._host = AgentHost(deps, self.journal, self._maker)
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
         self._last_turn_id = last_turn_id
+        self._queue_task: asyncio.Task[None] | None = None
         self._is_admitting = False
+        self._is_stopping = False
         # Keeps bind, restart and stop from overlapping.
         self._lifecycle = asyncio.Lock()
         if record.session.state == "stopped":
@@ -92,7 +88,7 @@ class LiveSession:
     @property
     def process(self) -> AgentProcess | None:
         """The process that serves the session now."""
-        return self._process
+        return self._host.process
 
     def touch(self) -> None:
         """Note a sign of life of the agent."""
@@ -101,32 +97,95 @@ class LiveSession:
 
     # --- prompts
 
-    async def prompt(self, text: str, identity: PromptRecord) -> Turn:
+    async def prompt(self, request: PromptRequest, identity: PromptRecord) -> Turn | PromptResult:
         """Start a turn: bind if needed, store the user's message, send it. Returns once the message is stored.
 
+        A busy session queues the prompt, or ends its turn first, as the request's mode says.
+
         Raises:
-            Conflict: a turn is in flight, or the session is read-only.
+            Conflict: the session is read-only, or the turn to interrupt is another one.
             CompozyError: the agent cannot be started or refuses what was chosen; no message is left behind.
         """
         if self._turn is not None and self._turn.is_closing:
             # Who saw the last event of a turn may send the next prompt at once.
             await self._turn.finished.wait()
-        if self.is_busy:
-            raise Conflict(
-                f"session {self.record.session.id!r} is busy with turn {self.current_turn_id!r}: wait for its end or "
-                "cancel it",
-                code="session_busy",
-                diagnostic=True,
-                category="session",
-            )
+        if self.is_busy or self.record.queue:
+            return await self._enqueue(request, identity)
+        self._refuse_read_only()
+        return await self._start(request.message, identity)
+
+    async def _start(self, text: str, identity: PromptRecord) -> Turn:
         self._is_admitting = True
         try:
             async with self._lifecycle:
-                self._refuse_read_only()
-                process = await self._ensure_bound()
+                process = await self._host.ensure_bound(self)
                 return await self._begin(text, identity, process)
         finally:
             self._is_admitting = False
+
+    async def _enqueue(self, request: PromptRequest, identity: PromptRecord) -> PromptResult:
+        rules = self._deps.config.session.busy_input
+        mode = request.mode or rules.default_mode
+        running = self._turn.id if self._turn is not None else ""
+        if mode == "steer":
+            raise self._busy("steering a running turn is not offered by this version: use mode queue or interrupt")
+        if mode == "interrupt" and request.mode and request.expected_turn_id != running:
+            raise self._busy(f"expected_turn_id {request.expected_turn_id!r} is not the turn in flight ({running!r})")
+        check_room(self.record, rules.queue_cap)
+        entry = new_entry(request.message, identity, mode)
+        await self._deps.store.put_prompt(identity)
+        first = mode == "interrupt"
+        await self.journal.change(
+            lambda record: with_queue(record, (entry, *record.queue) if first else (*record.queue, entry))
+        )
+        if first:
+            await self.cancel()
+        self._kick()
+        waiting = [queued.id for queued in self.record.queue]
+        return PromptResult(
+            status="interrupting" if first else "queued",
+            delivery="interrupt_then_prompt" if first else "after_turn",
+            message_id=identity.message_id,
+            idempotency_key=identity.idempotency_key,
+            replayed=False,
+            mode=mode,
+            new_turn_id=identity.turn_id,
+            previous_turn_id=running,
+            queue_entry_id=entry.id,
+            queue_position=waiting.index(entry.id) + 1 if entry.id in waiting else 0,
+            queue_generation=self.record.queue_generation,
+        )
+
+    def _busy(self, message: str) -> Conflict:
+        return Conflict(message, code="session_busy", diagnostic=True, category="session")
+
+    def _kick(self) -> None:
+        """Let the next waiting prompt run when nothing else does."""
+        if self._queue_task is None and self.record.queue and not self.is_busy:
+            self._queue_task = asyncio.get_running_loop().create_task(self._run_next())
+
+    async def _run_next(self) -> None:
+        """Run the first waiting prompt; a turn's end calls for the next one."""
+        entry = self.record.queue[0]
+        identity = PromptRecord(
+            session_id=self.record.session.id,
+            idempotency_key=entry.idempotency_key,
+            message_id=entry.message_id,
+            payload_digest="",
+            turn_id=entry.turn_id,
+            created_at=entry.enqueued_at,
+        )
+        known = await self._deps.store.find_prompt(identity.session_id, idempotency_key=entry.idempotency_key)
+        try:
+            await self._start(entry.text, known or identity)
+            drafts: list[EventDraft] = []
+        except Exception as error:  # noqa: BLE001 - supervisor: nobody waits for this task, so its failure is stored
+            failure = self._maker.failure("prompt_failure", str(error))
+            drafts = [self._maker.draft("error", entry.turn_id, error=failure.summary, failure=failure)]
+        finally:
+            self._queue_task = None
+        await self.journal.write(drafts, lambda record: without_entry(record, entry.id))
+        self._kick()
 
     def _refuse_read_only(self) -> None:
         session = self.record.session
@@ -151,7 +210,7 @@ class LiveSession:
         )
         self._turn = turn
         try:
-            stored = await self.journal.write([draft], self._set(turn_id=turn_id))
+            stored = await self.journal.write([draft], set_fields(turn_id=turn_id))
         except BaseException:
             self._turn = None
             raise
@@ -175,20 +234,22 @@ class LiveSession:
             if self._turn is turn:
                 self._turn = None
             turn.finished.set()
+            if not self._is_stopping:
+                self._kick()
 
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
         process.questions.cancel_all()
         process.end_turn()
         if end.process_lost:
-            await self._drop(process)
+            await self._host.drop(process)
         drafts = end.drafts
         turn.is_closing = True
         if end.fatal is None:
-            await self.journal.write(drafts, self._set(turn_id=""))
+            await self.journal.write(drafts, set_fields(turn_id=""))
             return
         failure = self._maker.failure(end.fatal, end.summary)
         reason: StopReason = "agent_crashed" if end.fatal == "process_exit" else "error"
-        await self._write_stopped(drafts, reason, "the agent died during a turn", failure, attachable=True)
+        await self._host.write_stopped(drafts, reason, "the agent died during a turn", failure, attachable=True)
 
     async def cancel(self) -> tuple[str, str]:
         """Ask the turn in flight to end; idempotent.
@@ -196,7 +257,7 @@ class LiveSession:
         Returns:
             The outcome (`canceled` or `nothing-in-flight`) and the turn's id.
         """
-        turn, process = self._turn, self._process
+        turn, process = self._turn, self._host.process
         if turn is None or process is None:
             return "nothing-in-flight", ""
         if not turn.ending:
@@ -211,7 +272,7 @@ class LiveSession:
             Conflict: nothing of that id is pending in that turn.
             InvalidRequest: the decision is not on offer.
         """
-        process = self._process
+        process = self._host.process
         if process is not None and process.questions.has(request_id):
             return process.questions.approve(request_id, turn_id, decision)
         orphan = next(
@@ -242,109 +303,38 @@ class LiveSession:
             resolved_decision=decision,
         )
 
-    # --- binding
-
-    async def _ensure_bound(self) -> AgentProcess:
-        process = self._process
-        if process is not None and process.connection is not None and process.connection.is_alive:
-            return process
-        if process is not None:
-            await self._drop(process)
-        before = self.record.session
-        restarting = before.state == "stopped"
-        await self.journal.change(
-            self._set(
-                state="starting" if restarting else before.state,
-                status="binding",
-                transition="initial_bind",
-                failure="",
-            )
-        )
-        process = AgentProcess(self, self._maker, self._roots, new_marker(), self._deps.bounds.answer)
-        self._process = process
-        self._maker.acp_session_id = ""
-        try:
-            agreement = await bind(self._deps, self.record, process)
-        except BindFailed as failed:
-            self._process = None
-            await self.journal.change(
-                self._set(state=before.state, status="unbound", transition="", failure=failed.error.message)
-            )
-            raise failed.error from failed
-        except BaseException:
-            self._process = None
-            await self.journal.change(self._set(state=before.state, status="unbound", transition=""))
-            raise
-        await self._bound(process, agreement)
-        return process
-
-    async def _bound(self, process: AgentProcess, agreement: Agreement) -> None:
-        acp_id = process.session_id
-        self._maker.acp_session_id = acp_id
-        record = self.record
-        drafts = [self._maker.draft("system", "", title="negotiation", text=note) for note in agreement.notes]
-        if record.provider_session_ids and process.is_first_prompt:
-            drafts.append(self._context_lost(record.provider_session_ids[-1], acp_id))
-
-        def change(record: SessionRecord) -> SessionRecord:
-            known = record.provider_session_ids
-            record = change_runtime(
-                record,
-                status="ready",
-                transition="",
-                failure="",
-                acp_session_id=acp_id,
-                acp_caps=process.capabilities(),
-                generation=record.session.runtime.generation + 1,
-                effective=_effective(record.session.runtime.effective, agreement),
-            )
-            record = msgspec.structs.replace(
-                record, provider_session_ids=known if known[-1:] == (acp_id,) else (*known, acp_id)
-            )
-            return change_session(
-                record, state="active", stop_reason=None, stop_detail="", failure=None, attachable=True
-            )
-
-        self.journal.ring.reopen()
-        await self.journal.write(drafts, change)
-
-    def _context_lost(self, old: str, new: str) -> EventDraft:
-        return self._maker.draft(
-            "transcript_marker.created",
-            "",
-            title="context_lost",
-            text=f"the agent could not load its session {old!r}: a new one was told the transcript",
-            raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": new}),
-        )
-
-    async def _drop(self, process: AgentProcess) -> None:
-        """End a process that serves no longer; the session can bind again."""
-        if self._process is process:
-            self._process = None
-        await end_process(self._deps, process)
-        await self.journal.change(self._set(status="unbound", transition=""))
-
     # --- ends
 
     async def process_exited(self, process: AgentProcess, exit_code: int | None, stderr_tail: str) -> None:
         """The process ended without us asking. During a turn the turn tells the story."""
-        if process is not self._process or process.is_ending or self._turn is not None or self._is_admitting:
+        if process is not self._host.process or process.is_ending or self._turn is not None or self._is_admitting:
             return
         async with self._lifecycle:
-            if process is not self._process or self._turn is not None:
+            if process is not self._host.process or self._turn is not None:
                 return
-            self._process = None
+            self._host.process = None
             await end_process(self._deps, process)
             if exit_code == 0:
-                await self._write_stopped((), "completed", "the agent's process exited", None, attachable=True)
+                await self._host.write_stopped((), "completed", "the agent's process exited", None, attachable=True)
                 return
             tail = self._deps.redact_text(stderr_tail[-2000:]).strip()
             failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
-            await self._write_stopped((), "agent_crashed", "the agent died while idle", failure, attachable=False)
+            await self._host.write_stopped(
+                (), "agent_crashed", "the agent died while idle", failure, attachable=False
+            )
 
     async def stop(self, reason: StopReason, detail: str, ending: EndReason = "cancelled") -> None:
         """Stop the session: end its turn, then its process. A stop in progress is joined; a stopped one is fine."""
-        turn, process = self._turn, self._process
+        turn, process = self._turn, self._host.process
+        self._is_stopping = True
+        try:
+            await self._stop(turn, process, reason, detail, ending)
+        finally:
+            self._is_stopping = False
+
+    async def _stop(
+        self, turn: Turn | None, process: AgentProcess | None, reason: StopReason, detail: str, ending: EndReason
+    ) -> None:
         if turn is not None and process is not None:
             # Before the lock: a turn may be what the lock's holder waits for.
             turn.ask_to_end(ending, asyncio.get_running_loop().time())
@@ -355,19 +345,22 @@ class LiveSession:
         async with self._lifecycle:
             if self._is_stopped():
                 return
-            await self.journal.change(self._set(state="stopping"))
+            await self.journal.change(set_fields(state="stopping"))
             await self._end_turn(ending)
-            if self._process is not None:
-                process, self._process = self._process, None
+            if self._host.process is not None:
+                process, self._host.process = self._host.process, None
                 await end_process(self._deps, process)
+            if reason != "shutdown":
+                # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
+                await self.journal.change(lambda record: with_queue(record, ()))
             if not self._is_stopped():
-                await self._write_stopped((), reason, detail, None, attachable=True)
+                await self._host.write_stopped((), reason, detail, None, attachable=True)
 
     def _is_stopped(self) -> bool:
         return self.record.session.state == "stopped"
 
     async def _end_turn(self, ending: EndReason) -> None:
-        turn, process = self._turn, self._process
+        turn, process = self._turn, self._host.process
         if turn is None or process is None:
             return
         turn.ask_to_end(ending, asyncio.get_running_loop().time())
@@ -376,60 +369,3 @@ class LiveSession:
         except TimeoutError:
             await end_process(self._deps, process)
             await turn.finished.wait()
-
-    async def _write_stopped(
-        self,
-        drafts: tuple[EventDraft, ...],
-        reason: StopReason,
-        detail: str,
-        failure: Failure | None,
-        *,
-        attachable: bool,
-    ) -> None:
-        stopped = self._maker.draft("session_stopped", "", stop_reason=reason, text=detail, failure=failure)
-
-        def change(record: SessionRecord) -> SessionRecord:
-            record = change_runtime(record, status="failed" if failure else "unbound", transition="")
-            record = msgspec.structs.replace(record, turn_id="")
-            return change_session(
-                record,
-                state="stopped",
-                stop_reason=reason,
-                stop_detail=detail,
-                failure=failure,
-                attachable=attachable,
-                pending_interactions=(),
-            )
-
-        await self.journal.write((*drafts, stopped), change)
-        self.journal.ring.close()
-
-    # --- changes of the record
-
-    def _set(
-        self,
-        *,
-        state: SessionState | None = None,
-        status: RuntimeStatus | None = None,
-        transition: str | None = None,
-        failure: str | None = None,
-        turn_id: str | None = None,
-    ) -> Change:
-        given = {"status": status, "transition": transition, "failure": failure}
-        runtime = {key: value for key, value in given.items() if value is not None}
-
-        def change(record: SessionRecord) -> SessionRecord:
-            if turn_id is not None:
-                record = msgspec.structs.replace(record, turn_id=turn_id)
-            if runtime:
-                record = change_runtime(record, **runtime)
-            return change_session(record, state=state) if state is not None else record
-
-        return change
-
-
-def _effective(known: EffectiveRuntime | None, agreement: Agreement) -> EffectiveRuntime | None:
-    """Return what is in force: what the agent took, or the profile's provider alone."""
-    if known is None:
-        return None
-    return msgspec.structs.replace(known, model=agreement.model, reasoning_effort=agreement.effort)

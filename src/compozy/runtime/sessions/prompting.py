@@ -41,6 +41,9 @@ class PromptResult(Record, frozen=True, kw_only=True):
     mode: str = ""
     new_turn_id: str = ""
     previous_turn_id: str = ""
+    queue_entry_id: str = ""
+    queue_position: int | None = None
+    queue_generation: int | None = None
 
 
 def check_prompt(request: PromptRequest, max_bytes: int) -> None:
@@ -76,7 +79,7 @@ class Admission:
         self._running: dict[str, asyncio.Future[None]] = {}
 
     async def admit(
-        self, request: PromptRequest, start: Callable[[PromptRecord], Awaitable[Turn]]
+        self, request: PromptRequest, start: Callable[[PromptRecord], Awaitable[Turn | PromptResult]]
     ) -> Turn | PromptResult:
         """Start the turn, or answer a retry with what was accepted.
 

@@ -28,6 +28,7 @@ from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
 from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult, check_prompt
 from compozy.runtime.sessions.questions import Answer
+from compozy.runtime.sessions.queueing import QueuedInput, find_entry, shown, without_entry
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.workspaces import Workspaces, require_root
@@ -221,13 +222,37 @@ class Sessions:
             )
         admission = self._admissions.setdefault(session_id, Admission(self._store, session_id))
 
-        async def start(identity: PromptRecord) -> Turn:
-            return await live.prompt(request.message, identity)
+        async def start(identity: PromptRecord) -> Turn | PromptResult:
+            return await live.prompt(request, identity)
 
         task = asyncio.create_task(admission.admit(request, start))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(task)
+
+    async def queued(self, session_id: str) -> tuple[QueuedInput, ...]:
+        """Return the prompts that wait, in their order."""
+        return shown((await self.live(session_id)).record)
+
+    async def withdraw(self, session_id: str, entry_id: str) -> PromptResult:
+        """Take a waiting prompt out of the queue.
+
+        Raises:
+            NotFound: it does not wait any more.
+        """
+        live = await self.live(session_id)
+        entry = find_entry(live.record, entry_id)
+        await live.journal.change(lambda record: without_entry(record, entry_id))
+        return PromptResult(
+            status="canceled",
+            delivery="none",
+            message_id=entry.message_id,
+            idempotency_key=entry.idempotency_key,
+            replayed=False,
+            mode=entry.mode,
+            queue_entry_id=entry_id,
+            queue_generation=live.record.queue_generation,
+        )
 
     async def cancel(self, session_id: str) -> tuple[str, str]:
         """Ask the running turn to end; idempotent. Returns outcome and turn id."""

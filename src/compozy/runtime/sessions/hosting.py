@@ -1,0 +1,166 @@
+"""A session's hold on its agent process: bind it, drop it, and store what that means (contract §5.2, §5.4, §5.9).
+
+Knows nothing of turns and queues. Calls are serialised by the session (`live.py`).
+"""
+
+import msgspec
+
+from compozy.model.event import EventDraft
+from compozy.model.session import EffectiveRuntime, Failure, RuntimeStatus, SessionState, StopReason
+from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker
+from compozy.runtime.sessions.containment import Roots
+from compozy.runtime.sessions.content import EventMaker, raw_json
+from compozy.runtime.sessions.deps import Deps
+from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
+from compozy.runtime.sessions.negotiation import Agreement
+from compozy.runtime.sessions.process import AgentProcess, ProcessOwner
+from compozy.store.interface import SessionRecord
+
+
+class AgentHost:
+    """The process that serves a session, if any."""
+
+    def __init__(self, deps: Deps, journal: Journal, maker: EventMaker) -> None:
+        self._deps = deps
+        self._journal = journal
+        self._maker = maker
+        record = journal.record
+        self._roots = Roots(record.cwd, record.additional_dirs)
+        self.process: AgentProcess | None = None
+
+    async def ensure_bound(self, owner: ProcessOwner) -> AgentProcess:
+        process = self.process
+        if process is not None and process.connection is not None and process.connection.is_alive:
+            return process
+        if process is not None:
+            await self.drop(process)
+        before = self._journal.record.session
+        restarting = before.state == "stopped"
+        await self._journal.change(
+            set_fields(
+                state="starting" if restarting else before.state,
+                status="binding",
+                transition="initial_bind",
+                failure="",
+            )
+        )
+        process = AgentProcess(owner, self._maker, self._roots, new_marker(), self._deps.bounds.answer)
+        self.process = process
+        self._maker.acp_session_id = ""
+        try:
+            agreement = await bind(self._deps, self._journal.record, process)
+        except BindFailed as failed:
+            self.process = None
+            await self._journal.change(
+                set_fields(state=before.state, status="unbound", transition="", failure=failed.error.message)
+            )
+            raise failed.error from failed
+        except BaseException:
+            self.process = None
+            await self._journal.change(set_fields(state=before.state, status="unbound", transition=""))
+            raise
+        await self._bound(process, agreement)
+        return process
+
+    async def _bound(self, process: AgentProcess, agreement: Agreement) -> None:
+        acp_id = process.session_id
+        self._maker.acp_session_id = acp_id
+        record = self._journal.record
+        drafts = [self._maker.draft("system", "", title="negotiation", text=note) for note in agreement.notes]
+        if record.provider_session_ids and process.is_first_prompt:
+            drafts.append(self._context_lost(record.provider_session_ids[-1], acp_id))
+
+        def change(record: SessionRecord) -> SessionRecord:
+            known = record.provider_session_ids
+            record = change_runtime(
+                record,
+                status="ready",
+                transition="",
+                failure="",
+                acp_session_id=acp_id,
+                acp_caps=process.capabilities(),
+                generation=record.session.runtime.generation + 1,
+                effective=_effective(record.session.runtime.effective, agreement),
+            )
+            record = msgspec.structs.replace(
+                record, provider_session_ids=known if known[-1:] == (acp_id,) else (*known, acp_id)
+            )
+            return change_session(
+                record, state="active", stop_reason=None, stop_detail="", failure=None, attachable=True
+            )
+
+        self._journal.ring.reopen()
+        await self._journal.write(drafts, change)
+
+    def _context_lost(self, old: str, new: str) -> EventDraft:
+        return self._maker.draft(
+            "transcript_marker.created",
+            "",
+            title="context_lost",
+            text=f"the agent could not load its session {old!r}: a new one was told the transcript",
+            raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": new}),
+        )
+
+    async def drop(self, process: AgentProcess) -> None:
+        """End a process that serves no longer; the session can bind again."""
+        if self.process is process:
+            self.process = None
+        await end_process(self._deps, process)
+        await self._journal.change(set_fields(status="unbound", transition=""))
+
+    async def write_stopped(
+        self,
+        drafts: tuple[EventDraft, ...],
+        reason: StopReason,
+        detail: str,
+        failure: Failure | None,
+        *,
+        attachable: bool,
+    ) -> None:
+        """Store the last events and the end of the session together, then end its followers."""
+        stopped = self._maker.draft("session_stopped", "", stop_reason=reason, text=detail, failure=failure)
+
+        def change(record: SessionRecord) -> SessionRecord:
+            record = change_runtime(record, status="failed" if failure else "unbound", transition="")
+            record = msgspec.structs.replace(record, turn_id="")
+            return change_session(
+                record,
+                state="stopped",
+                stop_reason=reason,
+                stop_detail=detail,
+                failure=failure,
+                attachable=attachable,
+                pending_interactions=(),
+            )
+
+        await self._journal.write((*drafts, stopped), change)
+        self._journal.ring.close()
+
+
+def set_fields(
+    *,
+    state: SessionState | None = None,
+    status: RuntimeStatus | None = None,
+    transition: str | None = None,
+    failure: str | None = None,
+    turn_id: str | None = None,
+) -> Change:
+    """Return the change that sets what is given."""
+    given = {"status": status, "transition": transition, "failure": failure}
+    runtime = {key: value for key, value in given.items() if value is not None}
+
+    def change(record: SessionRecord) -> SessionRecord:
+        if turn_id is not None:
+            record = msgspec.structs.replace(record, turn_id=turn_id)
+        if runtime:
+            record = change_runtime(record, **runtime)
+        return change_session(record, state=state) if state is not None else record
+
+    return change
+
+
+def _effective(known: EffectiveRuntime | None, agreement: Agreement) -> EffectiveRuntime | None:
+    """Return what is in force: what the agent took, or the profile's provider alone."""
+    if known is None:
+        return None
+    return msgspec.structs.replace(known, model=agreement.model, reasoning_effort=agreement.effort)
