@@ -77,6 +77,7 @@ def read_initialize(raw: msgspec.Raw) -> AgentInfo:
         prompt_image=prompt.get("image") is True,
         prompt_audio=prompt.get("audio") is True,
         prompt_embedded_context=prompt.get("embeddedContext") is True,
+        additional_directories=_has(session.get("additionalDirectories")),
         name=_text(info.get("name")),
         version=_text(info.get("version")),
         auth_methods=tuple(_text(method.get("id")) for method in _objects(body.get("authMethods"))),

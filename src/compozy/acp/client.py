@@ -59,6 +59,7 @@ class AcpClient:
 
     def __init__(self, child: Child, requests: AgentRequests, limits: WireLimits, bounds: StopBounds) -> None:
         self._child, self._limits = child, limits
+        self._info: AgentInfo | None = None
         self._sessions: dict[str, _Session] = {}
         self._running = 0
         self._turns_ended = asyncio.Event()
@@ -175,7 +176,8 @@ class AcpClient:
             },
             "clientInfo": {"name": "compozy", "version": client_version},
         }
-        return answers.read_initialize(await self._peer.request("initialize", params, timeout=timeout))
+        self._info = answers.read_initialize(await self._peer.request("initialize", params, timeout=timeout))
+        return self._info
 
     async def authenticate(self, method_id: str, *, timeout: float) -> None:
         await self._peer.request("authenticate", {"methodId": method_id}, timeout=timeout)
@@ -188,7 +190,7 @@ class AcpClient:
         additional_dirs: Sequence[str],
         timeout: float,
     ) -> SessionOptions:
-        params = _session_params(cwd, mcp_servers, additional_dirs)
+        params = self._session_params(cwd, mcp_servers, additional_dirs)
         self._opening += 1
         try:
             raw = await self._peer.request("session/new", params, timeout=timeout, on_answer=self._adopt)
@@ -207,7 +209,7 @@ class AcpClient:
         additional_dirs: Sequence[str],
         timeout: float,
     ) -> SessionOptions:
-        params = {"sessionId": session_id, **_session_params(cwd, mcp_servers, additional_dirs)}
+        params = {"sessionId": session_id, **self._session_params(cwd, mcp_servers, additional_dirs)}
         return await self._reopen("session/load", session_id, params, timeout, is_replaying=True)
 
     async def resume_session(
@@ -219,7 +221,7 @@ class AcpClient:
         additional_dirs: Sequence[str],
         timeout: float,
     ) -> SessionOptions:
-        params = {"sessionId": session_id, **_session_params(cwd, mcp_servers, additional_dirs)}
+        params = {"sessionId": session_id, **self._session_params(cwd, mcp_servers, additional_dirs)}
         return await self._reopen("session/resume", session_id, params, timeout, is_replaying=False)
 
     async def _reopen(
@@ -342,6 +344,17 @@ class AcpClient:
         for session_id in session_ids:
             await self.cancel(session_id)
 
+    def _session_params(
+        self, cwd: str, mcp_servers: Sequence[Mapping[str, object]], additional_dirs: Sequence[str]
+    ) -> dict[str, object]:
+        params: dict[str, object] = {"cwd": cwd, "mcpServers": list(mcp_servers)}
+        if additional_dirs:
+            # An extension of the contract (§5.4.3): top level, snake case.
+            params["additional_dirs"] = list(additional_dirs)
+            if self._info is not None and self._info.additional_directories:
+                params["additionalDirectories"] = list(additional_dirs)
+        return params
+
     def _session(self, session_id: str) -> _Session:
         return self._sessions.setdefault(session_id, _Session(session_id))
 
@@ -378,16 +391,6 @@ class AcpClient:
                 break
             await asyncio.sleep(left)
         await self._lanes.mark(session_id)
-
-
-def _session_params(
-    cwd: str, mcp_servers: Sequence[Mapping[str, object]], additional_dirs: Sequence[str]
-) -> dict[str, object]:
-    params: dict[str, object] = {"cwd": cwd, "mcpServers": list(mcp_servers)}
-    if additional_dirs:
-        # An extension of the contract (§5.4.3): top level, snake case.
-        params["additional_dirs"] = list(additional_dirs)
-    return params
 
 
 async def launch(

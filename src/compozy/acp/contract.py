@@ -52,6 +52,7 @@ class AgentInfo(Record, frozen=True, kw_only=True):
     prompt_image: bool
     prompt_audio: bool
     prompt_embedded_context: bool
+    additional_directories: bool = False
     name: str = ""
     version: str = ""
     auth_methods: tuple[str, ...] = ()
