@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Literal, cast
 
 from compozy.acp.contract import AgentStartError, LaunchSpec, ProcessIdentity
-from compozy.acp.processes import MARKER_NAME, Ended, end_members_blocking, identify
+from compozy.acp.processes import MARKER_NAME, Ended, ProcessEntry, end_members_blocking, find_members, identify
 
 STDERR_TAIL = 128 * 1024
 # One read of the event loop takes at most 256 KiB; the default pipe holds 64 KiB.
@@ -147,6 +147,7 @@ class Child:
         self.output: asyncio.ReadTransport | None = None
         self._transports: list[asyncio.BaseTransport] = []
         self._is_reaped = False
+        self._known: list[ProcessEntry] = []
 
     # ---- pipes ---------------------------------------------------------------------------------------------------
     async def read_output(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
@@ -224,10 +225,14 @@ class Child:
             return False
         return True
 
+    async def note_members(self) -> None:
+        """Remember who belongs to the launch now, before the program leaves and its children lose their parent."""
+        self._known = await asyncio.to_thread(find_members, self.identity)
+
     async def end(self, *, term_grace: float, use_marker: bool = True) -> Ended:
         """SIGTERM and SIGKILL everything of the launch that is alive, then reap and close the pipes."""
         ended = await asyncio.to_thread(
-            end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker
+            end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker, known=self._known
         )
         await self.wait_exit(5.0)
         if self.exited.is_set() and not self._is_reaped:

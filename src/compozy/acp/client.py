@@ -5,6 +5,7 @@ nothing about permissions, files or storage: those are `AgentRequests`. Contract
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -41,6 +42,8 @@ TURN_QUIET, TURN_QUIET_MOST = 0.05, 0.1
 LOAD_QUIET, LOAD_QUIET_MOST = 0.1, 1.0
 # Updates of a session whose id is not known yet, held while session/new runs.
 MOST_HELD = 1000
+
+_log = logging.getLogger(__name__)
 
 
 class _Session:
@@ -88,8 +91,15 @@ class AcpClient:
     async def _open(self) -> None:
         await self._child.write_input(self._limits.unread, lambda text: self._lifetime.fail(AgentDied(text)))
         await self._child.read_stderr()
-        await self._child.read_output(self._peer.feed, self._peer.feed_eof)
+        await self._child.read_output(self._take_output, self._peer.feed_eof)
         self._lifetime.begin()
+
+    def _take_output(self, chunk: bytes) -> None:
+        try:
+            self._peer.feed(chunk)
+        except Exception as error:  # noqa: BLE001 - supervisor: a lost message would leave somebody waiting for ever
+            _log.exception("output of an agent could not be taken")
+            self.on_broken(AgentProtocolError(f"a message of the agent could not be taken: {error}"))
 
     def _send(self, data: bytes) -> None:
         if self._child.stdin is not None:

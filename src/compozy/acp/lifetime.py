@@ -149,6 +149,7 @@ class Lifetime:
         if not (self._failure or self._child.exited.is_set()):
             await cancel_turns()
             await _wait_any([turns_ended, self._child.exited], self._bounds.cancel)
+            await self._child.note_members()
             if self._child.stdin is not None:
                 self._child.stdin.close()
             await self._child.wait_exit(self._bounds.eof)

@@ -140,6 +140,7 @@ class Peer:
         self._incoming: list[IncomingRequest] = []
         self._last_id = 0
         self._ended: Exception | None = None
+        self._is_broken = False
 
     # ---- ours ---------------------------------------------------------------------------------------------------
     async def request(
@@ -247,20 +248,24 @@ class Peer:
 
     # ---- reading -------------------------------------------------------------------------------------------------
     def feed(self, chunk: bytes) -> None:
-        """Take what the agent wrote."""
+        """Take what the agent wrote; after a broken message nothing is taken any more."""
         for line in self._splitter.feed(chunk):
+            if self._is_broken:
+                return
             self._take_line(line)
-        if self._splitter.is_exceeded:
-            self._handler.on_broken(
-                AgentProtocolError(
-                    f"the agent wrote a line of more than {self._line_limit} bytes; its stream was closed"
-                )
-            )
+        if self._splitter.is_exceeded and not self._is_broken:
+            text = f"the agent wrote a line of more than {self._line_limit} bytes; its stream was closed"
+            self._break(AgentProtocolError(text))
 
     def feed_eof(self) -> None:
         """Take the end of the stream; a last line without newline still counts."""
         for line in self._splitter.finish():
-            self._take_line(line)
+            if not self._is_broken:
+                self._take_line(line)
+
+    def _break(self, error: AgentProtocolError) -> None:
+        self._is_broken = True
+        self._handler.on_broken(error)
 
     def _take_line(self, line: bytes) -> None:
         try:
@@ -269,7 +274,7 @@ class Peer:
             self._handler.on_note("stdout_noise", noise.text)
             return
         except AgentProtocolError as error:
-            self._handler.on_broken(error)
+            self._break(error)
             return
         if before:
             self._handler.on_note("stdout_noise", before)

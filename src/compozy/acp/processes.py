@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from compozy.acp.contract import ProcessIdentity
@@ -161,11 +161,14 @@ def is_same_process(identity: ProcessIdentity) -> bool:
     return bool(entry and identity.start_time and entry.start_time == identity.start_time and not entry.is_zombie)
 
 
-def find_members(identity: ProcessIdentity, *, use_marker: bool = True) -> list[ProcessEntry]:
+def find_members(
+    identity: ProcessIdentity, *, use_marker: bool = True, known: Collection[ProcessEntry] = ()
+) -> list[ProcessEntry]:
     """Return the living processes of a launch, whatever group or session they moved to.
 
     The pid of the identity counts only with its start time; its group and session only when the pid is certainly
-    the same or when a marked process is in them, because numbers are used again.
+    the same or when a marked process is in them, because numbers are used again. `known` are members found earlier:
+    once their parent has gone nothing else may tie them to the launch.
     """
     table = process_table(identity.marker if use_marker else "")
     own = os.getpid()
@@ -173,6 +176,8 @@ def find_members(identity: ProcessIdentity, *, use_marker: bool = True) -> list[
     marked = {e.pid for e in table if e.is_marked}
     numbers = {identity.group} if same or any(e.group == identity.group for e in table if e.pid in marked) else set()
     members = same | marked | {e.pid for e in table if e.group in numbers or e.session in numbers}
+    starts = {e.pid: e.start_time for e in known}
+    members |= {e.pid for e in table if starts.get(e.pid) == e.start_time}
     members.discard(own)
     while True:
         children = {e.pid for e in table if e.parent in members and e.pid != own} - members
@@ -218,12 +223,18 @@ def _reap_adopted_of(identity: ProcessIdentity, met: set[int]) -> None:
             reap([entry.pid])
 
 
-def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_marker: bool = True) -> Ended:
+def end_members_blocking(
+    identity: ProcessIdentity,
+    *,
+    term_grace: float,
+    use_marker: bool = True,
+    known: Collection[ProcessEntry] = (),
+) -> Ended:
     """End every process of a launch: SIGTERM, `term_grace` seconds, SIGKILL until none is left.
 
     Blocks for little more than `term_grace` seconds: call it in a thread.
     """
-    members = find_members(identity, use_marker=use_marker)
+    members = find_members(identity, use_marker=use_marker, known=known)
     met = {entry.pid for entry in members}
     killed: set[int] = set()
     for entry in members:
@@ -233,7 +244,7 @@ def end_members_blocking(identity: ProcessIdentity, *, term_grace: float, use_ma
         time.sleep(_POLL)
         members = [entry for entry in members if _still_there(entry)]
     for _ in range(_KILL_ROUNDS):
-        members = find_members(identity, use_marker=use_marker)
+        members = find_members(identity, use_marker=use_marker, known=known)
         if not members:
             break
         killed.update(entry.pid for entry in members)

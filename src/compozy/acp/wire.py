@@ -145,9 +145,9 @@ def _salvage(text: bytes) -> Message | None:
     return message if message.is_json_rpc else None
 
 
-def show(data: bytes, limit: int = 2000) -> str:
+def show(data: bytes | msgspec.Raw, limit: int = 2000) -> str:
     """Return bytes as text for a diagnostic, cut to `limit` characters."""
-    text = data[: limit * 4].decode("utf-8", "replace").strip()
+    text = bytes(data)[: limit * 4].decode("utf-8", "replace").strip()
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
