@@ -2,13 +2,14 @@
 
 import argparse
 import importlib
+import os
 
 from bench.harness import ROOT, Result, run_all, select
 from bench.machine import describe_machine
 from bench.report import markdown_page, terminal_head, terminal_line
 
 # In the order of the table.
-_SUITES = ("bench.starts", "bench.formats", "bench.stores")
+_SUITES = ("bench.starts", "bench.formats", "bench.stores", "bench.daemons")
 
 
 def main() -> int:
@@ -18,6 +19,8 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="name the benchmarks and stop")
     parser.add_argument("--record", action="store_true", help="write docs/benchmarks.md")
     arguments = parser.parse_args()
+    # An installed program has its bytecode; without it every start compiles everything anew and says nothing.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     for suite in _SUITES:
         importlib.import_module(suite)
     chosen = select(arguments.k)

@@ -17,9 +17,10 @@ COMPOZY = str(Path(sys.executable).with_name("compozy"))
 
 
 class Timing(NamedTuple):
-    """One finished process: seconds, MiB at its highest, exit code."""
+    """One finished process: seconds on the wall and of processor time, MiB at its highest, exit code."""
 
     seconds: float
+    cpu: float
     rss_mib: float
     code: int
 
@@ -37,11 +38,23 @@ def time_process(argv: Sequence[str], env: Mapping[str, str] | None = None) -> T
     seconds = time.perf_counter() - began
     # Linux counts kilobytes here, macOS bytes.
     unit = 1024 * 1024 if sys.platform == "darwin" else 1024
-    return Timing(seconds, usage.ru_maxrss / unit, os.waitstatus_to_exitcode(status))
+    return Timing(seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / unit, os.waitstatus_to_exitcode(status))
 
 
-def median_ms(argv: Sequence[str], *, runs: int, env: Mapping[str, str] | None = None) -> float:
-    """Return the median wall time in milliseconds; the first run only warms the disk cache.
+class Median(NamedTuple):
+    """Median milliseconds of several runs, on the wall and of processor time."""
+
+    wall: float
+    cpu: float
+
+    @property
+    def note(self) -> str:
+        """What to print beside the wall time: far less processor time means that the machine was busy otherwise."""
+        return f"processor {self.cpu:.0f} ms"
+
+
+def median_ms(argv: Sequence[str], *, runs: int, env: Mapping[str, str] | None = None) -> Median:
+    """Return the median of several runs; a first one only warms the disk cache.
 
     Raises:
         RuntimeError: the program failed: its time would say nothing.
@@ -50,10 +63,13 @@ def median_ms(argv: Sequence[str], *, runs: int, env: Mapping[str, str] | None =
     failed = [timing.code for timing in timings if timing.code != 0]
     if failed:
         raise RuntimeError(f"{' '.join(argv)} ended with {failed[0]}")
-    return statistics.median(timing.seconds for timing in timings) * 1000
+    return Median(
+        statistics.median(timing.seconds for timing in timings) * 1000,
+        statistics.median(timing.cpu for timing in timings) * 1000,
+    )
 
 
-def bare_python_ms(*, runs: int) -> float:
+def bare_python(*, runs: int) -> Median:
     """Return what the interpreter alone costs."""
     return median_ms([PYTHON, "-c", "pass"], runs=runs)
 
