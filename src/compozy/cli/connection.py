@@ -72,7 +72,7 @@ def as_object(value: object) -> JsonObject:
 
 def objects(value: object) -> list[JsonObject]:
     """Narrow JSON data to a list of objects; null is an empty list."""
-    return [as_object(item) for item in value] if isinstance(value, list) else []
+    return [as_object(item) for item in value] if isinstance(value, (list, tuple)) else []
 
 
 def text_of(record: Mapping[str, object], *keys: str) -> str:

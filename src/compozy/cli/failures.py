@@ -141,7 +141,8 @@ def _sentence(failure: Failure) -> str:
     inner = failure.payload.get("error")
     if isinstance(inner, Mapping):
         return f"{inner.get('message')}; {inner.get('action')}"
-    return str(inner or "the daemon gave no reason")
+    request = failure.payload.get("request_id")
+    return str(inner or "the daemon gave no reason") + (f" ({request} in the daemon's log)" if request else "")
 
 
 def _usage(error: click.ClickException) -> Failure:

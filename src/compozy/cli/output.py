@@ -46,6 +46,12 @@ def one_line(text: str) -> str:
     return " ".join(text.split()) if ("\n" in text or "\t" in text) else text
 
 
+def few(items: Sequence[str], most: int = 2) -> str:
+    """Join the first items by commas and count the rest: an agent may name every file of a batch."""
+    rest = len(items) - most
+    return ", ".join([*items[:most], *([f"{rest} more"] if rest > 0 else [])])
+
+
 def plain(value: object) -> str:
     """Render a JSON value for a person: lists joined by commas, nothing for null."""
     if value is None:

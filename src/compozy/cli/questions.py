@@ -9,12 +9,15 @@ import select
 import sys
 import termios
 import time
+from collections.abc import Sequence
 
 from compozy.cli.turn_record import Permission
 from compozy.cli.wording import write_duration
 
 # The daemon answers for the person after this long, unless the interaction says otherwise (contract §5.5).
 DEFAULT_WAIT_SECONDS = 300.0
+# A question must fit on a screen together with its answers.
+_MOST_LINES = 12
 _KEYS = {"allow-once": "y", "allow-always": "a", "reject-once": "n", "reject-always": "d"}
 _WORDS = {"allow-once": "yes, once", "allow-always": "yes, always", "reject-once": "no", "reject-always": "no, never"}
 _SPELLINGS = {"yes": "y", "allow": "y", "always": "a", "no": "n", "deny": "n", "never": "d"}
@@ -64,11 +67,17 @@ def question_text(permission: Permission, agent: str, wait_seconds: float) -> st
     lines = [f"? {agent} asks for permission{kind}: {permission.title or permission.subject}"]
     if permission.command:
         lines.append(f"    command  {permission.command}")
-    lines += [f"    change   {change}" for change in permission.changes]
     named = " ".join(permission.changes)
-    lines += [f"    where    {place}" for place in permission.places if place.partition(":")[0] not in named]
+    places = [place for place in permission.places if place.partition(":")[0] not in named]
+    lines += _listed("change", permission.changes) + _listed("where", places)
     expiry = f"no answer within {write_duration(wait_seconds)} means no"
     return "".join(f"\n{exact(line)}" for line in lines) + "\n" + answer_line(choices(permission), expiry)
+
+
+def _listed(title: str, items: Sequence[str]) -> list[str]:
+    lines = [f"    {title:<8} {item}" for item in items[:_MOST_LINES]]
+    rest = len(items) - _MOST_LINES
+    return [*lines, f"    {title:<8} and {rest} more"] if rest > 0 else lines
 
 
 def exact(text: str) -> str:
@@ -77,9 +86,9 @@ def exact(text: str) -> str:
 
 
 def answer_line(offered: tuple[str, ...], remark: str) -> str:
-    """Return the line that asks for the answer and waits behind its colon."""
-    keys = ", ".join(f"{_KEYS[decision]} = {_WORDS[decision]}" for decision in offered)
-    return f"  {keys} ({remark}) [N]: "
+    """Return the lines that name the answers and wait for one."""
+    keys = "   ".join(f"[{_KEYS[decision]}] {_WORDS[decision]}" for decision in offered)
+    return f"  {keys}   ({remark})\n  your answer [n]: "
 
 
 def decision_of(line: str, offered: tuple[str, ...]) -> str | None:

@@ -3,6 +3,7 @@
 Per-session routes need the workspace; the id alone is enough for a person (contract §4).
 """
 
+import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
 from urllib.parse import quote
@@ -101,6 +102,18 @@ def turn_options(function: F) -> F:
         "--timeout", type=Duration(), metavar="D", help="Cancel the turn after this long: 30s, 5m, 1h30m."
     )
     return asked(timed(function))
+
+
+def read_text(text: str, what: str) -> str:
+    """Return the text, read from standard input when it is `-`.
+
+    Raises:
+        click.UsageError: it is blank.
+    """
+    found = sys.stdin.read() if text == "-" else text
+    if not found.strip():
+        raise click.UsageError(f"{what} is blank; say what the agent should do")
+    return found
 
 
 def who_answers(invocation: Invocation, on_ask: str | None) -> str:

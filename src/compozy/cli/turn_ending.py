@@ -21,7 +21,8 @@ from compozy.model.errors import (
 ExitReason = Literal[
     "done", "denied", "agent_died", "timeout", "unanswered", "cancelled", "refused", "cut_off", "failed"
 ]
-_DEATHS = (
+# Failure kinds that mean: the agent program is gone, or never came up (contract §5.1).
+DEATHS = (
     "startup_failure",
     "handshake_failure",
     "load_session_failure",
@@ -56,7 +57,7 @@ def judge(
         return Ending("cancelled", EXIT_CANCELLED, "the turn was cancelled")
     if timed_out_after:
         return Ending("timeout", EXIT_TIMEOUT, _timeout_text(record, timed_out_after))
-    if kind in _DEATHS:
+    if kind in DEATHS:
         return Ending("agent_died", EXIT_AGENT_DIED, _with("the agent program ended or broke", reason))
     unanswered = [p for p in record.permissions.values() if _is_unanswered(p, on_ask)]
     if unanswered:

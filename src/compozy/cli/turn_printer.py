@@ -7,7 +7,7 @@ line is final. It decides nothing: questions and endings are `compozy.cli.turns`
 import sys
 from typing import assert_never
 
-from compozy.cli.output import clean, one_line
+from compozy.cli.output import clean, few, one_line
 from compozy.cli.status_line import StatusLine
 from compozy.cli.turn_record import (
     Asked,
@@ -105,19 +105,18 @@ class TurnPrinter:
             self.line(f"✓ {tool_text(call)}")
 
     def _plan(self, entries: tuple[PlanEntry, ...], changed: tuple[PlanEntry, ...]) -> None:
-        if len(changed) == len(entries):
+        is_new = len(changed) == len(entries)
+        if is_new:
             self.line("plan:")
         for status, text in changed:
-            self.line(f"  {_PLAN_MARKS.get(status, '[ ]')} {text}")
-
-
-# An agent may name every file of a batch; two tell which batch it is.
-_MOST_PLACES = 2
+            if is_new or status == "completed":
+                self.line(f"  {_PLAN_MARKS.get(status, '[ ]')} {text}")
+            elif status == "in_progress":
+                self.status.activity = clean(one_line(text))
 
 
 def tool_text(call: ToolCall) -> str:
     """Return a tool call in a few words, with the places its title does not name already."""
     title = call.title or call.kind or "tool"
     places = [place for place in call.places if place.rpartition("/")[2].partition(":")[0] not in title]
-    more = [f"{len(places) - _MOST_PLACES} more"] if len(places) > _MOST_PLACES else []
-    return f"{title} ({', '.join([*places[:_MOST_PLACES], *more])})" if places else title
+    return f"{title} ({few(places)})" if places else title

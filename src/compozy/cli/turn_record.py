@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from compozy.cli.connection import JsonObject, objects, text_of
+from compozy.cli.output import few
 
 DECISIONS = ("allow-once", "allow-always", "reject-once", "reject-always")
 DENIALS = ("reject-once", "reject-always", "cancelled", "canceled")
@@ -57,7 +58,7 @@ class Permission:
     @property
     def subject(self) -> str:
         """Return what was asked for in a few words: `edit /repo/notes.md`."""
-        what = self.command or ", ".join(self.places) or self.title
+        what = self.command or few(self.places) or self.title
         return f"{self.kind} {what}".strip() or self.request_id
 
     def as_json(self) -> JsonObject:

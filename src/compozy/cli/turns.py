@@ -28,6 +28,8 @@ from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
 if TYPE_CHECKING:
     from compozy.client import DaemonClient, EventStream
 
+# The error code of a person who left while the turn goes on.
+LEFT_RUNNING = "left_running"
 # How often the loop looks at the keyboard, the clock and the status line.
 _TICK_SECONDS = 0.1
 # How long an agent program may take to start and to agree on a session; the daemon has shorter bounds of its own.
@@ -87,7 +89,7 @@ class Turn:
             try:
                 queued = self._follow(body)
             except KeyboardInterrupt:
-                self._cancel()
+                self._cancel_early()
                 queued = None
             except LocalError as error:
                 if error.code != "connection_lost":
@@ -141,6 +143,21 @@ class Turn:
         self.question = None
         with suppress(CompozyError):
             fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
+
+    def _cancel_early(self) -> None:
+        """Cancel a turn whose stream has not begun: it can only be cancelled once its agent is up."""
+        self.printer.line("cancelling before the turn has begun; press Ctrl-C again to leave it running")
+        deadline = time.monotonic() + _CANCEL_GRACE_SECONDS
+        while time.monotonic() < deadline:
+            with suppress(CompozyError):
+                answer = fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
+                if text_of(answer, "outcome") == "canceled" or self._is_stopped():
+                    return
+            time.sleep(_TICK_SECONDS)
+
+    def _is_stopped(self) -> bool:
+        session = as_object(fetch(self.client, "GET", self.path).get("session"))
+        return session.get("state") == "stopped" or text_of(session, "runtime", "status") == "unbound"
 
     def _take(self, frame: JsonObject) -> None:
         if self.invocation.format == "jsonl":
@@ -219,19 +236,22 @@ class Turn:
             self.timed_out = True
             self._cancel()
             return
+        from compozy.daemon import control  # noqa: PLC0415 - start-up cost
+
+        alive = control.is_running(self.invocation.home)
         raise LocalError(
-            f"the connection to the daemon broke off during the turn; what happened is kept in session "
+            f"the connection to the daemon broke off during the turn; what happened until then is kept in session "
             f"{self.session_id}: {error.message}",
             exit_code=error.exit_code,
             code=error.code,
-            hint=f"compozy session events {self.session_id}",
+            hint=f"compozy session events {self.session_id}" if alive else "compozy daemon start",
         ) from error
 
     def _left_running(self) -> LocalError:
         return LocalError(
             f"left; the turn goes on in session {self.session_id}",
             exit_code=EXIT_CANCELLED,
-            code="left_running",
+            code=LEFT_RUNNING,
             hint=f"compozy session events {self.session_id} --follow",
         )
 

@@ -15,8 +15,8 @@ class DaemonUnreachable(LocalError):
 
     default_code = "daemon_unavailable"
 
-    def __init__(self, message: str) -> None:
-        super().__init__(message, exit_code=EXIT_UNAVAILABLE, hint=START_COMMAND)
+    def __init__(self, message: str, *, hint: str | None = START_COMMAND) -> None:
+        super().__init__(message, exit_code=EXIT_UNAVAILABLE, hint=hint)
 
 
 class ConnectionLost(LocalError):

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import h11
 
-from compozy.client.errors import ConnectionLost, DaemonUnreachable
+from compozy.client.errors import START_COMMAND, ConnectionLost, DaemonUnreachable
 
 CONNECT_SECONDS = 5.0
 _BLOCK = 64 * 1024
@@ -179,7 +179,9 @@ def _open(address: Address) -> socket.socket:
             connection.connect((host, address.port))
     except OSError as error:
         connection.close()
-        raise DaemonUnreachable(_unreachable(address, error)) from error
+        # Starting a daemon helps nobody whom its socket refuses.
+        hint = None if isinstance(error, PermissionError) else START_COMMAND
+        raise DaemonUnreachable(_unreachable(address, error), hint=hint) from error
     return connection
 
 

@@ -22,7 +22,8 @@ def test_the_question_says_who_what_where_which_answers_and_until_when() -> None
         "? general asks for permission (edit): Write notes.md",
         "    change   /repo/notes.md: a new file of 2 lines",
         "    where    /repo/other.md",
-        "  y = yes, once, a = yes, always, n = no, d = no, never (no answer within 5m 00s means no) [N]: ",
+        "  [y] yes, once   [a] yes, always   [n] no   [d] no, never   (no answer within 5m 00s means no)",
+        "  your answer [n]: ",
     ]
 
 

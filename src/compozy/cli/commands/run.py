@@ -16,15 +16,17 @@ from compozy.cli.commands.agent_read import with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES
 from compozy.cli.connection import JsonObject, as_object, fetch, text_of
 from compozy.cli.daemon_start import connected_or_started
+from compozy.cli.failures import describe, report
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, note
-from compozy.cli.sessions import runtime_text, session_path, turn_options, who_answers
+from compozy.cli.sessions import read_text, runtime_text, session_path, turn_options, who_answers
+from compozy.cli.turn_ending import DEATHS
 from compozy.cli.turn_report import finish, report_object
-from compozy.cli.turns import Turn, TurnOptions, TurnResult, prompt_body
+from compozy.cli.turns import LEFT_RUNNING, Turn, TurnOptions, TurnResult, prompt_body
 from compozy.cli.wording import count, write_duration
 from compozy.cli.workspace_context import WorkspaceContext, find_or_register
-from compozy.model.errors import CompozyError
+from compozy.model.errors import EXIT_AGENT_DIED, CompozyError, LocalError
 
 if TYPE_CHECKING:
     from compozy.client import DaemonClient
@@ -77,13 +79,12 @@ def run(
     on_ask: str | None,
     timeout: float | None,
 ) -> int:
-    """Give TASK to an agent and watch it work.
+    """Give TASK to an agent and watch it work; a TASK of `-` is read from standard input.
 
     Exit codes: 0 done, 1 failed or refused, 70 the agent died, 75 out of time or nobody answered, 77 denied by
     policy, 130 cancelled. Ctrl-C cancels the turn; a second Ctrl-C leaves it running.
     """
-    if not task.strip():
-        raise click.UsageError("the task is blank; say what the agent should do")
+    task = read_text(task, "the task")
     began = time.monotonic()
     mode = who_answers(invocation, on_ask)
     with connected_or_started(invocation) as client:
@@ -91,10 +92,16 @@ def run(
         choice = choose_agent(client, task, context, agent)
         session = open_session(client, choice, context, permissions, name)
         _announce(invocation, choice, session, context)
-        result = Turn(client, invocation, session, TurnOptions(on_ask=mode, timeout=timeout)).run(prompt_body(task))
+        try:
+            result = Turn(client, invocation, session, TurnOptions(on_ask=mode, timeout=timeout)).run(
+                prompt_body(task)
+            )
+        except LocalError as error:
+            if error.code != LEFT_RUNNING:
+                _stop(client, session)
+            return _refused(invocation, error)
         if not keep:
-            with suppress(CompozyError):
-                fetch(client, "POST", f"{session_path(session)}/stop", body={})
+            _stop(client, session)
     first = with_source({"agent_reason": choice.reason}, context)
     code = finish(
         invocation, result, report_object(result, session, first), remedy=_remedy(result, mode, task, agent)
@@ -119,6 +126,21 @@ def open_session(
     body = {"agent_name": choice.agent, "name": name, "workspace": context.id, "permissions": permissions}
     answer = fetch(client, "POST", "/api/sessions", body={key: value for key, value in body.items() if value})
     return as_object(answer.get("session"))
+
+
+def _stop(client: "DaemonClient", session: JsonObject) -> None:
+    # The answer is there already; a session that cannot be stopped now is no reason to withhold it.
+    with suppress(CompozyError):
+        fetch(client, "POST", f"{session_path(session)}/stop", body={})
+
+
+def _refused(invocation: Invocation, error: LocalError) -> int:
+    """Report a prompt that started no turn: an agent that could not be started is a dead agent (D30)."""
+    failure = describe(error)
+    if text_of(failure.payload, "details", "failure_kind") in DEATHS:
+        failure = failure._replace(exit_code=EXIT_AGENT_DIED)
+    report(failure, invocation.format)
+    return failure.exit_code
 
 
 def _announce(invocation: Invocation, choice: Choice, session: JsonObject, context: WorkspaceContext) -> None:

@@ -7,7 +7,7 @@ from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write_json
-from compozy.cli.sessions import find_session, turn_options, who_answers
+from compozy.cli.sessions import find_session, read_text, turn_options, who_answers
 from compozy.cli.turn_report import finish, report_object
 from compozy.cli.turns import Turn, TurnOptions, prompt_body
 
@@ -54,8 +54,10 @@ def session_prompt(
     on_ask: str | None,
     timeout: float | None,
 ) -> int:
-    """Send MESSAGE to session SESSION_ID and follow the turn until it ends."""
-    body = prompt_body(message, message_id=message_id or "", idempotency_key=idempotency_key or "")
+    """Send MESSAGE to session SESSION_ID and follow the turn until it ends; `-` reads it from standard input."""
+    body = prompt_body(
+        read_text(message, "the message"), message_id=message_id or "", idempotency_key=idempotency_key or ""
+    )
     body |= _given({"mode": mode, "expected_turn_id": expected_turn_id})
     runtime = _given({"provider": provider, "model": model, "reasoning_effort": reasoning_effort, "speed": speed})
     if runtime and provider is None:

@@ -154,13 +154,16 @@ def session_events(
             _print_event(invocation, event)
         seen = max((int(text_of(event, "sequence") or 0) for event in events), default=after or 0)
         path = f"{session_path(session)}/stream"
-        with client.stream("GET", path, query=given({"frames": "raw", "after_sequence": str(seen)})) as stream:
+        raw_query = given({"frames": "raw", "after_sequence": str(seen)})
+        with client.stream("GET", path, query=raw_query, resume=True) as stream:
             for message in stream:
                 if message is None or message.event in ("error", "transcript_snapshot"):
                     continue
                 event = as_object(json.loads(message.data))
-                if int(text_of(event, "sequence") or 0) > seen and kind in (None, event.get("type")):
+                sequence = int(text_of(event, "sequence") or 0)
+                if sequence > seen and kind in (None, event.get("type")):
                     _print_event(invocation, event)
+                seen = max(seen, sequence)
                 if message.event == "session_stopped":
                     return
 
