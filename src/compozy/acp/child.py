@@ -146,6 +146,8 @@ class Child:
         self.stdin: Writing | None = None
         self.output: asyncio.ReadTransport | None = None
         self._transports: list[asyncio.BaseTransport] = []
+        self._connected: list[IO[bytes]] = []
+        """Pipes that a transport owns and closes."""
         self._is_reaped = False
         self._known: list[ProcessEntry] = []
 
@@ -176,6 +178,7 @@ class Child:
             lambda: Writing(limit, on_broken), self._popen.stdin
         )
         self._transports.append(transport)
+        self._connected.append(self._popen.stdin)
         self.stdin = writing
         return writing
 
@@ -184,6 +187,7 @@ class Child:
     ) -> asyncio.ReadTransport:
         transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reading(on_data, on_end), pipe)
         self._transports.append(transport)
+        self._connected.append(pipe)
         return transport
 
     # ---- exit ----------------------------------------------------------------------------------------------------
@@ -246,6 +250,9 @@ class Child:
 
     def close_pipes(self) -> None:
         """Stop reading and writing."""
+        for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
+            if pipe is not None and pipe not in self._connected:
+                pipe.close()
         for transport in self._transports:
             transport.close()
         if self.stdin is not None:

@@ -89,7 +89,9 @@ class AcpClient:
         self._lifetime = Lifetime(child, self._peer, self._lanes, self._terminals, self._notes, requests, bounds)
 
     async def _open(self) -> None:
-        await self._child.write_input(self._limits.unread, lambda text: self._lifetime.fail(AgentDied(text)))
+        await self._child.write_input(
+            self._limits.unread, lambda text: self._lifetime.fail(AgentDied(text), may_be_exit=True)
+        )
         await self._child.read_stderr()
         await self._child.read_output(self._take_output, self._peer.feed_eof)
         self._lifetime.begin()

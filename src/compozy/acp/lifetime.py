@@ -45,6 +45,7 @@ class Lifetime:
         self._child, self._peer, self._lanes = child, peer, lanes
         self._terminals, self._notes, self._requests, self._bounds = terminals, notes, requests, bounds
         self._failure: Exception | None = None
+        self._may_be_exit = True
         self._wake = asyncio.Event()
         self._over = asyncio.Event()
         self._is_closing = self._is_ending = False
@@ -59,10 +60,14 @@ class Lifetime:
         """Start to watch."""
         self._watching = asyncio.get_running_loop().create_task(self._watch())
 
-    def fail(self, error: Exception) -> None:
-        """End the connection because of `error`: broken protocol, closed input, updates that cannot be stored."""
+    def fail(self, error: Exception, *, may_be_exit: bool = False) -> None:
+        """End the connection because of `error`: broken protocol, closed input, updates that cannot be stored.
+
+        Args:
+            may_be_exit: the error is probably a sign of the process ending, whose exit code tells more.
+        """
         if self._failure is None and not self._is_closing:
-            self._failure = error
+            self._failure, self._may_be_exit = error, may_be_exit
             self._wake.set()
 
     # ---- ends that nobody asked for ------------------------------------------------------------------------------
@@ -72,7 +77,7 @@ class Lifetime:
             return
         self._is_ending = True
         try:
-            if self._failure is None or isinstance(self._failure, AgentDied):
+            if self._may_be_exit:
                 await self._gather_evidence()
             # At once: whoever waits for an answer learns it before the processes are swept.
             self._peer.end(self._explain())
@@ -103,7 +108,7 @@ class Lifetime:
         await _wait(self._child.stderr_ended, _STDERR_GRACE)
 
     def _explain(self) -> Exception:
-        if self._failure is not None and not isinstance(self._failure, AgentDied):
+        if self._failure is not None and not self._may_be_exit:
             return self._failure
         code, tail = self._child.exit_code, self._child.stderr.text()
         if code is None:
