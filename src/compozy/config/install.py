@@ -8,14 +8,11 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-import tomlkit
-import tomlkit.exceptions
-from tomlkit.items import Table
-
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provider
 from compozy.config.detection import first_installed
 from compozy.config.errors import ConfigError, HomeError
 from compozy.config.home import Home
+from compozy.config.toml_source import read_toml
 from compozy.documents.atomic import write_atomically
 from compozy.documents.text import nearest
 from compozy.model.record import Record
@@ -60,14 +57,13 @@ def prepare_home(home: Home, environ: Mapping[str, str] | None = None) -> None:
     ensure_managed_agent(home)
     if home.database.exists():
         return
-    if not home.config_file.exists():
-        provider = first_installed(BUILTIN_PROVIDERS.values(), environ)
-        _write(home.config_file, _FIRST_CONFIG.format(provider=f'"{provider}"'))
+    source = read_toml(home.config_file)
+    if source is None:
+        _write(home.config_file, _FIRST_CONFIG.format(provider=f'"{_first_provider(environ)}"'))
         return
-    document = _read(home.config_file)
-    if "provider" not in document.get("defaults", {}):
-        _set(document, ("defaults", "provider"), first_installed(BUILTIN_PROVIDERS.values(), environ))
-        _write(home.config_file, tomlkit.dumps(document))
+    defaults = source.table.get("defaults", {})
+    if isinstance(defaults, dict) and "provider" not in defaults:
+        _change(home.config_file, {("defaults", "provider"): _first_provider(environ)})
 
 
 def install_home(home: Home, *, provider: str = "claude", model: str = "") -> Installed:
@@ -86,13 +82,14 @@ def install_home(home: Home, *, provider: str = "claude", model: str = "") -> In
     if row.harness == "pi_acp" and not (model or row.default_model):
         raise ConfigError(f"provider {name!r} needs a model; add --model")
     create_home(home)
-    document = _read(home.config_file) if home.config_file.exists() else tomlkit.document()
-    _set(document, ("defaults", "agent"), MANAGED_AGENT)
-    _set(document, ("defaults", "provider"), name)
-    _set(document, ("permissions", "mode"), "approve-all")
+    values: dict[tuple[str, ...], str] = {
+        ("defaults", "agent"): MANAGED_AGENT,
+        ("defaults", "provider"): name,
+        ("permissions", "mode"): "approve-all",
+    }
     if model:
-        _set(document, ("providers", name, "models", "default"), model)
-    _write(home.config_file, tomlkit.dumps(document))
+        values["providers", name, "models", "default"] = model
+    _change(home.config_file, values)
     created = ensure_managed_agent(home)
     return Installed(
         agent_name=MANAGED_AGENT,
@@ -155,27 +152,15 @@ def ensure_managed_agent(home: Home) -> bool:
     return True
 
 
-def _read(path: Path) -> tomlkit.TOMLDocument:
-    try:
-        return tomlkit.parse(path.read_text(encoding="utf-8"))
-    except (tomlkit.exceptions.TOMLKitError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: invalid TOML: {error}; mend the file and try again") from error
-    except OSError as error:
-        raise ConfigError(f"cannot read {str(path)!r}: {error.strerror}; check its owner and mode") from error
+def _first_provider(environ: Mapping[str, str] | None) -> str:
+    return first_installed(BUILTIN_PROVIDERS.values(), environ)
 
 
-def _set(document: tomlkit.TOMLDocument, key: tuple[str, ...], value: str) -> None:
-    """Set one value; comments, order and quoting of everything else stay."""
-    table: tomlkit.TOMLDocument | Table = document
-    for part in key[:-1]:
-        if part not in table:
-            table[part] = tomlkit.table()
-        inner = table[part]
-        if not isinstance(inner, Table):
-            raise ConfigError(f"{'.'.join(key[:-1])!r} in the configuration is no table; write it as [{part}]")
-        table = inner
-    if table.get(key[-1]) != value:
-        table[key[-1]] = value
+def _change(path: Path, values: dict[tuple[str, ...], str]) -> None:
+    from compozy.config.toml_edit import set_values  # noqa: PLC0415 - start-up cost
+
+    source = read_toml(path)
+    _write(path, set_values(source.text if source else "", values, path=str(path)))
 
 
 def _write(path: Path, text: str) -> None:

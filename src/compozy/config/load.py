@@ -58,7 +58,7 @@ def load_config(home: Home, workspace_root: Path | None = None) -> Config:
         source = read_toml(path)
         if source is None:
             continue
-        notes += _check(source)
+        notes += _check(source, _tables(_merged(tables).get("providers")))
         table = source.table
         if in_workspace:
             home_sections = _convert(_merged(tables))
@@ -87,8 +87,8 @@ def _files(home: Home, workspace_root: Path | None) -> Iterator[tuple[Path, bool
             yield path, True
 
 
-def _check(source: TomlSource) -> list[str]:
-    """Check one file completely; return its notes."""
+def _check(source: TomlSource, below: dict[str, dict[str, object]]) -> list[str]:
+    """Check one file completely, its providers over those of the files `below`; return its notes."""
     table = dict(source.table)
     notes = [
         f"{source.place((name,))}: [{name}] belongs to parts this program does not have; it is read past"
@@ -98,11 +98,9 @@ def _check(source: TomlSource) -> list[str]:
     problems = list(_unknown_keys(source, {k: v for k, v in table.items() if k not in OTHER_SECTIONS}))
     wrong = list(_wrong_values(source))
     if not wrong:
-        merged = _merged([table])
-        sections = _convert(merged)
-        for name, written in _tables(merged.get("providers")).items():
-            problems += _provider_problems(source, name, written, sections.providers[name])
-        problems += _cross_checks(source, sections)
+        mine = _tables(_merged([table]).get("providers"))
+        problems += _provider_problems(source, _merge_providers(below, mine), mine)
+        problems += _cross_checks(source, _convert(table))
     if problems or wrong:
         raise ConfigError("\n".join([*problems, *wrong]))
     return notes
@@ -251,6 +249,8 @@ def _convert(table: dict[str, object]) -> _Sections:
 
 
 def _decode(expected: type, value: object) -> object:
+    if expected is object:
+        return value
     if expected is Duration:
         if not isinstance(value, str):
             raise ValueError(f'expected a duration such as "30s", got {value!r}')
@@ -283,12 +283,14 @@ def _cross_checks(source: TomlSource, sections: _Sections) -> Iterator[str]:
 
 
 def _provider_problems(
-    source: TomlSource, name: str, written: dict[str, object], table: ProviderTable
+    source: TomlSource, merged: dict[str, dict[str, object]], mine: dict[str, dict[str, object]]
 ) -> Iterator[str]:
-    try:
-        build_provider(name, written, table)
-    except ValueError as error:
-        yield f"{source.place(('providers', name))}: {error}"
+    tables = _convert({"providers": merged}).providers
+    for name in mine:
+        try:
+            build_provider(name, merged[name], tables[name])
+        except ValueError as error:
+            yield f"{source.place(('providers', name))}: {error}"
 
 
 def _providers(written: dict[str, dict[str, object]]) -> dict[str, Provider]:

@@ -28,13 +28,13 @@ class TomlSource:
     def __init__(self, path: Path, table: dict[str, object], text: str) -> None:
         self.path = path
         self.table = table
-        self._text = text
+        self.text = text
         self._lines: dict[KeyPath, int] | None = None
 
     def place(self, key: KeyPath) -> str:
         """Return ``file:line`` for a key path, with the line of the nearest parent that is written."""
         if self._lines is None:
-            self._lines = _key_lines(self._text)
+            self._lines = _key_lines(self.text)
         for end in range(len(key), 0, -1):
             line = self._lines.get(key[:end])
             if line is not None:

@@ -11,12 +11,9 @@ import socket
 from typing import Literal
 
 from starlette.types import ASGIApp
-from uvicorn.config import Config as UvicornConfig
-from uvicorn.protocols.http.flow_control import CLOSE_HEADER
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
-from uvicorn.server import ServerState
 
 from compozy import __version__
+from compozy.daemon.uvicorn_parts import CLOSE_HEADER, STATUS_LINE, HttpToolsProtocol, ServerState, UvicornConfig
 
 _log = logging.getLogger("compozy.http")
 # Idle connections of browsers and clients stay open this long.

@@ -1,0 +1,89 @@
+"""What an agent's process inherits and what it is told (contract §1.2, §5.3; P40)."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from compozy.config.builtin_providers import BUILTIN_PROVIDERS
+from compozy.config.environment import agent_environment, base_environment, is_secret_name
+from compozy.config.home import Home
+from compozy.model.provider import Provider
+
+OUTER = {
+    "PATH": "/usr/bin",
+    "HOME": "/home/u",
+    "LC_ALL": "C",
+    "XDG_RUNTIME_DIR": "/run/u",
+    "EDITOR": "vi",
+    "UNRELATED_SECRET": "1",
+    "SERVICE_TOKEN": "tok",
+    "MY_KEY": "k",
+    "SSH_AUTH_SOCK": "/s",
+    "DBUS_SESSION_BUS_ADDRESS": "b",
+    "COMPOZY_SESSION_ID": "sess-outer",
+    "COMPOZY_AGENT_NAME": "outer",
+    "COMPOZY_MODEL": "outer",
+    "COMPOZY_INTERNAL_CHILD": "1",
+}
+HOME = Home(Path("/h"))
+
+
+def environment(provider: Provider, **more: str) -> dict[str, str]:
+    return agent_environment(provider, home=HOME, session_id="sess-1", agent_name="a", environ=OUTER, **more)
+
+
+@pytest.mark.parametrize("name", ["API_KEY", "x_apikey", "AWS_ACCESS_KEY_ID", "COOKIE_JAR", "STRIPE_KEY", "auth"])
+def test_secret_names_are_kept_back(name: str) -> None:
+    assert is_secret_name(name)
+
+
+@pytest.mark.parametrize("name", ["PATH", "KEYBOARD", "MONKEY", "EDITOR"])
+def test_other_names_are_not(name: str) -> None:
+    assert not is_secret_name(name)
+
+
+def test_the_filtered_base_drops_every_secret_name_and_keeps_the_rest() -> None:
+    base = base_environment("filtered", OUTER)
+    assert {"PATH", "HOME", "EDITOR", "LC_ALL"} <= set(base)
+    assert not {"UNRELATED_SECRET", "SERVICE_TOKEN", "MY_KEY", "SSH_AUTH_SOCK", "DBUS_SESSION_BUS_ADDRESS"} & set(
+        base
+    )
+
+
+def test_the_isolated_base_keeps_the_documented_names_only() -> None:
+    assert set(base_environment("isolated", OUTER)) == {"PATH", "HOME", "LC_ALL", "XDG_RUNTIME_DIR"}
+
+
+def test_an_agent_learns_who_it_is_and_nothing_of_an_outer_session() -> None:
+    env = environment(BUILTIN_PROVIDERS["offline"])
+    assert (env["COMPOZY_SESSION_ID"], env["COMPOZY_AGENT"], env["COMPOZY_AGENT_NAME"]) == ("sess-1", "a", "a")
+    assert (env["COMPOZY_PROVIDER"], env["COMPOZY_PROVIDER_HARNESS"]) == ("offline", "acp")
+    assert (env["COMPOZY_PROVIDER_AUTH_MODE"], env["COMPOZY_PROVIDER_ENV_POLICY"]) == ("none", "filtered")
+    assert env["COMPOZY_HOME"] == "/h"
+    assert not {"COMPOZY_MODEL", "COMPOZY_REASONING_EFFORT", "COMPOZY_INTERNAL_CHILD"} & set(env)
+
+
+def test_model_and_effort_are_told_when_they_are_resolved() -> None:
+    env = environment(BUILTIN_PROVIDERS["codex"], model="m", reasoning_effort="high")
+    assert (env["COMPOZY_MODEL"], env["COMPOZY_REASONING_EFFORT"]) == ("m", "high")
+
+
+def test_our_program_is_first_on_path_once() -> None:
+    env = environment(BUILTIN_PROVIDERS["offline"])
+    program = Path(env["COMPOZY_BIN"])
+    assert program.is_file() and program.is_absolute()
+    parts = env["PATH"].split(":")
+    assert parts[0] == str(program.parent)
+    assert parts.count(parts[0]) == 1 and "/usr/bin" in parts
+
+
+def test_an_isolated_home_moves_every_place_a_provider_keeps_things() -> None:
+    provider = msgspec.structs.replace(BUILTIN_PROVIDERS["claude"], home_policy="isolated")
+    env = environment(provider)
+    for name in ("HOME", "PROVIDER_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"):
+        assert env[name].startswith("/h/providers/claude"), name
+
+
+def test_pi_gets_its_agent_folder() -> None:
+    assert environment(BUILTIN_PROVIDERS["groq"])["PI_CODING_AGENT_DIR"].startswith("/h/providers/groq")
