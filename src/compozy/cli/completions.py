@@ -1,34 +1,36 @@
 """What a shell offers for names and ids: asks the running daemon, briefly, and offers nothing when it cannot."""
 
-from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from compozy.cli.connection import connected, fetch, objects, text_of
 from compozy.cli.invocation import Invocation
 from compozy.cli.workspace_context import find
 from compozy.model.errors import CompozyError
 
-Completer = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 
-def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the agents in force here."""
     return _offer("/api/agents", "agents", ("name",), "origin", incomplete)
 
 
-def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the sessions of this workspace, newest first."""
     return _offer("/api/sessions", "sessions", ("id",), "name", incomplete)
 
 
-def workspaces(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+def workspaces(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the names of the registered workspaces."""
     return _offer("/api/workspaces", "workspaces", ("name",), "root_dir", incomplete)
 
 
-def _offer(path: str, key: str, fields: tuple[str, ...], remark: str, incomplete: str) -> list[CompletionItem]:
+def _offer(path: str, key: str, fields: tuple[str, ...], remark: str, incomplete: str) -> "list[CompletionItem]":
+    from click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up cost
+
     try:
         with connected(Invocation(format="json")) as client:
             context = None if key == "workspaces" else find(client)

@@ -6,13 +6,15 @@ Implements contract §4 (root flags). It knows nothing of what the commands do.
 
 import importlib
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
 from compozy.cli.command_table import CommandEntry, GroupEntry, entries_below
 from compozy.cli.invocation import FORMATS, Invocation
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -108,7 +110,9 @@ class LazyGroup(click.Group):
         with formatter.section("Commands"):
             formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
 
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
+        from click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up cost
+
         found = [
             CompletionItem(name, help=entry.help)
             for name, entry in self.entries.items()
