@@ -8,8 +8,8 @@ import msgspec
 from compozy.documents import frontmatter
 from compozy.documents.agent_checks import check_agent_fields
 from compozy.documents.decoding import TOML, YAML, Decoder
-from compozy.documents.fields import AGENT
-from compozy.documents.mending import mend
+from compozy.documents.fields import AGENT, AGENT_NAMES
+from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
 from compozy.documents.source import SourceText
 from compozy.documents.toml_guesses import guess_toml, looks_like_toml
@@ -55,7 +55,7 @@ class _Broken(Exception):
 
 
 # One broken place may hide the next; more repairs than this in one header are no accident but another format.
-_MAX_MENDS = 40
+_MAX_MENDS = 25
 
 
 def read_header(source: SourceText, path: str) -> HeaderOutcome:
@@ -64,7 +64,7 @@ def read_header(source: SourceText, path: str) -> HeaderOutcome:
     A problem with a repair does not end the reading: it goes on as if the repair were made.
     """
     diagnostics: list[Diagnostic] = []
-    complaints: set[object] = set()
+    attempts = Attempts()
     for _ in range(_MAX_MENDS):
         found, problems = frontmatter.split(source.normal)
         tabs = frontmatter.tab_problems(found) if found is not None else []
@@ -78,12 +78,7 @@ def read_header(source: SourceText, path: str) -> HeaderOutcome:
                 diagnostics += to_diagnostics(problems, path, source, reading.locate)
                 return _outcome(definition, diagnostics)
         problems += tabs
-        complaint = (problems[0].message, problems[0].span and source.to_file(problems[0].span[0]))
-        if complaint in complaints:
-            break
-        complaints.add(complaint)
-        mended = mend(source, problems)
-        diagnostics += to_diagnostics(problems, path, source, lambda: None)
+        mended = attempts.next(source, problems, diagnostics, path)
         if mended is None:
             break
         source = mended
@@ -166,7 +161,7 @@ def _neither(found: frontmatter.Split, yaml: YamlProblem, toml: TomlProblem) -> 
     base = found.header_start
     problem = Problem(code=code, message=message, span=(at[0] + base, at[1] + base))
     guess = (
-        guess_toml(found.header, toml, first_line=2) if means_toml else guess_yaml(found.header, yaml, AGENT.fields)
+        guess_toml(found.header, toml, first_line=2) if means_toml else guess_yaml(found.header, yaml, AGENT_NAMES)
     )
     if guess is not None:
         problem.cause = guess.cause

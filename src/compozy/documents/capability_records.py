@@ -15,7 +15,7 @@ from compozy.documents.digests import capability_digest
 from compozy.documents.fields import CAPABILITY, CAPABILITY_CATALOG, Table
 from compozy.documents.json_document import JsonDocument
 from compozy.documents.limits import MAX_CAPABILITIES
-from compozy.documents.mending import mend
+from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
 from compozy.documents.source import SourceText
 from compozy.documents.text import shown, shown_path, trim
@@ -30,7 +30,7 @@ FileFormat = Literal["toml", "json"]
 SUMMARY_TARGET = 160
 _SLUG = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 _LISTS = ("context_needed", "artifacts_expected", "execution_outline", "constraints", "examples")
-_MAX_MENDS = 40
+_MAX_MENDS = 25
 
 
 class CapabilitiesOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -115,13 +115,13 @@ def _decode_json(source: SourceText, path: str, table: Table) -> _Read | Capabil
 
 def _decode_toml(source: SourceText, path: str, table: Table) -> _Read | CapabilitiesOutcome:
     earlier: list[Diagnostic] = []
+    attempts = Attempts()
     for _ in range(_MAX_MENDS):
         try:
             value = read_toml(source.normal)
         except TomlProblem as error:
             problem = _toml_problem(source.normal, error, path)
-            mended = mend(source, [problem])
-            earlier += to_diagnostics([problem], path, source, lambda: None)
+            mended = attempts.next(source, [problem], earlier, path)
             if mended is None:
                 break
             source = mended

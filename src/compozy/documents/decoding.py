@@ -20,6 +20,7 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 _DIGITS = re.compile(r"[+-]?[0-9]{1,20}")
 # A list somebody wrote as one string: separated by commas, or else by blanks (reports P12).
 _LIST_SEPARATOR = re.compile(r"\s*,\s*")
+_BLANKS = re.compile(r"\s+")
 
 
 class Dialect(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,8 +65,10 @@ class Decoder:
         for key, item in value.items():
             field = table.fields.get(key) or (self._folded(table, key) if self.dialect.folds else None)
             if field is None:
-                self._unknown(table, key, path)
-                continue
+                # A near miss is read as the field it will be after its repair, so that its value is judged too.
+                field = self._unknown(table, key, path, value)
+                if field is None:
+                    continue
             if field.name in spelled:
                 self._twice(spelled[field.name], key, path)
                 continue
@@ -99,7 +102,7 @@ class Decoder:
                 return None
             return {self.clean(key): self.table(field.table, item, (*path, key)) for key, item in value.items()}
         if kind is Kind.FLAG:
-            return value if self._is(bool, value, path, kind.value) else None
+            return self._flag(value, path)
         if kind is Kind.WHOLE:
             return self._whole(value, path)
         return self._duration(value, path)
@@ -112,6 +115,9 @@ class Decoder:
             return ""
         if self.dialect.coerces and isinstance(value, bool | int | float):
             return text_of(value)
+        if isinstance(value, bool | int | float):
+            self._mismatch(path, Kind.TEXT.value, value, fix=_as_text(value), suggestion=f'"{text_of(value)}"')
+            return text_of(value)
         self._mismatch(path, Kind.TEXT.value, value)
         return None
 
@@ -119,7 +125,21 @@ class Decoder:
         """Replace lone surrogates of JSON escapes by U+FFFD."""
         return text if text.isascii() else _SURROGATE.sub("\ufffd", text)
 
+    def _flag(self, value: object, path: Path) -> bool | None:
+        word = _FLAG_WORDS.get(value.lower()) if isinstance(value, str) else None
+        if word is not None:
+            fix = Fix(title=f"write {word}", kind="set_literal", text=word)
+            self._mismatch(path, Kind.FLAG.value, value, fix=fix, suggestion=word)
+            return word == "true"
+        return value if self._is(bool, value, path, Kind.FLAG.value) and isinstance(value, bool) else None
+
     def _texts(self, value: object, path: Path) -> list[str] | None:
+        if isinstance(value, str) and value.strip():
+            separator = _LIST_SEPARATOR if "," in value else _BLANKS
+            items = tuple(part for part in separator.split(trim(value)) if part)
+            fix = Fix(title="write it as a list", kind="set_list", items=items)
+            self._mismatch(path, Kind.TEXTS.value, value, fix=fix, suggestion="[" + ", ".join(items) + "]")
+            return list(items)
         if not self._is(list, value, path, Kind.TEXTS.value) or not isinstance(value, list):
             return None
         result = []
@@ -157,24 +177,24 @@ class Decoder:
             try:
                 return parse_duration(value)
             except DurationProblem as error:
-                self._bad_duration(path, value, str(error))
-                return None
+                return self._bad_duration(path, value, str(error))
         if isinstance(value, int) and not isinstance(value, bool) and not self.dialect.coerces:
             if abs(value) < 2**63:
                 return value
-            self._bad_duration(path, str(value), "longer than 292 years:")
-            return None
+            return self._bad_duration(path, str(value), "longer than 292 years:")
         self._mismatch(path, Kind.DURATION.value, value, "time.Duration: write it as text with a unit")
         return None
 
-    def _bad_duration(self, path: Path, value: str, reason: str) -> None:
-        self.failed.add(path)
+    def _bad_duration(self, path: Path, value: str, reason: str) -> int | None:
         message = f'{dotted(path)}: time: {reason} {shown(value)}; write for example "90s", "1m30s" or "250ms"'
         fix = None
-        if _DIGITS.fullmatch(trim(value)):
+        if _DIGITS.fullmatch(trim(value)) and len(trim(value)) < 9:
             seconds = f"{trim(value)}s"
             fix = Fix(title=f"write {seconds}", kind="set_value", text=seconds)
+        else:
+            self.failed.add(path)
         self.problems.append(Problem(code="duration-invalid", message=message, path=path, fix=fix))
+        return None if fix is None else parse_duration(fix.text)
 
     def expect_mapping(self, value: object, path: Path) -> bool:
         """Report a value that is no mapping."""
@@ -186,35 +206,21 @@ class Decoder:
         self._mismatch(path, words, value)
         return False
 
-    def _mismatch(self, path: Path, wanted: str, value: object, note: str = "") -> None:
-        self.failed.add(path)
-        found = describe(value)
-        where = dotted(path) or "the document"
-        fix = None
-        suggestion = ""
-        if wanted == Kind.TEXTS.value and isinstance(value, str) and value.strip():
-            separator = _LIST_SEPARATOR if "," in value else re.compile(r"\s+")
-            items = tuple(part for part in separator.split(trim(value)) if part)
-            suggestion = "[" + ", ".join(items) + "]"
-            fix = Fix(title="write it as a list", kind="set_list", items=items)
-        elif wanted == Kind.TEXT.value and self.dialect is not YAML and isinstance(value, bool | int | float):
-            fix = Fix(title="write it as a string", kind="set_value", text=text_of(value))
-            suggestion = f'"{text_of(value)}"'
-        elif wanted == Kind.FLAG.value and isinstance(value, str) and value.lower() in _FLAG_WORDS:
-            suggestion = _FLAG_WORDS[value.lower()]
-            fix = Fix(title=f"write {suggestion}", kind="set_literal", text=suggestion)
-        message = f"{where} must be {wanted}, found {found}"
+    def _mismatch(
+        self, path: Path, wanted: str, value: object, note: str = "", *, fix: Fix | None = None, suggestion: str = ""
+    ) -> None:
+        """Report a wrong type; without a repair the value is unusable."""
+        if fix is None:
+            self.failed.add(path)
+        message = f"{dotted(path) or 'the document'} must be {wanted}, found {describe(value)}"
+        if note:
+            message = f"{message} ({note})"
         self.problems.append(
-            Problem(
-                code="type-mismatch",
-                message=f"{message} ({note})" if note else message,
-                path=path,
-                suggestion=suggestion,
-                fix=fix,
-            )
+            Problem(code="type-mismatch", message=message, path=path, suggestion=suggestion, fix=fix)
         )
 
-    def _unknown(self, table: Table, key: str, path: Path) -> None:
+    def _unknown(self, table: Table, key: str, path: Path, siblings: Mapping[str, object]) -> Field | None:
+        """Report an unknown field; the field it is a misspelling of, when that is plain."""
         name = dotted_names((*path, key)) if self.dialect.dotted else self.clean(key)
         close = nearest(key, table.fields)
         hint = table.hints.get(key, "")
@@ -223,7 +229,9 @@ class Decoder:
             message = f"{message}: {hint}"
         elif close:
             message = f"{message}: did you mean {shown(close)}?"
-        fix = Fix(title=f"rename it to {close}", kind="rename_key", text=close) if close and not hint else None
+        fix = None
+        if close and not hint and not any(fold(sibling) == close for sibling in siblings):
+            fix = Fix(title=f"rename it to {close}", kind="rename_key", text=close)
         self.problems.append(
             Problem(
                 code="unknown-field",
@@ -234,6 +242,7 @@ class Decoder:
                 fix=fix,
             )
         )
+        return table.fields[close] if fix is not None else None
 
     def _twice(self, first: str, second: str, path: Path) -> None:
         message = f"key {shown(second)} repeats {shown(first)}, which names the same field"
@@ -246,6 +255,10 @@ class Decoder:
 
 
 _FLAG_WORDS = {"true": "true", "yes": "true", "on": "true", "false": "false", "no": "false", "off": "false"}
+
+
+def _as_text(value: bool | float) -> Fix:
+    return Fix(title="write it as a string", kind="set_value", text=text_of(value))
 
 
 def describe(value: object) -> str:

@@ -191,6 +191,19 @@ AGENT = _table(
     },
     required=("name",),
 )
+
+
+def names_in(table: Table) -> frozenset[str]:
+    """Every field name of a table and the tables below it."""
+    names = set(table.fields)
+    for field in table.fields.values():
+        if field.table is not None:
+            names |= names_in(field.table)
+    return frozenset(names)
+
+
+# They tell a key that slipped out of its column from running text.
+AGENT_NAMES = names_in(AGENT)
 CAPABILITY = _table(
     "capability",
     Field("id", T, "the capability's id"),

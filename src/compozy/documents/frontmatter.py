@@ -38,7 +38,7 @@ def split(text: str) -> tuple[Split | None, list[Problem]]:
     end = start if text.startswith(FENCE + "\n", start) or text[start:] == FENCE else _closing_fence(text, start)
     if end < 0:
         return None, [_unterminated(text, start)]
-    return Split(header=text[start:end], header_start=start, body_start=end + len(FENCE) + 1), []
+    return Split(header=text[start:end], header_start=start, body_start=min(end + len(FENCE) + 1, len(text))), []
 
 
 def _closing_fence(text: str, start: int) -> int:

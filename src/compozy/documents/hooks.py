@@ -109,16 +109,19 @@ def hook_problems(hook: Hook, failed: set[Path]) -> list[Problem]:
         problems.append(
             Problem(code="hook-name-required", message=f"{where}: hook name is required", path=(*path, "name"))
         )
-    known_event = record.event in EVENTS
-    if not known_event and not unusable("event"):
-        problems.append(_event_problem(record.event, path, where))
+    event = record.event
+    if event not in EVENTS and not unusable("event"):
+        problems.append(_event_problem(event, path, where))
+        # Judged as it will be after the repair.
+        event = problems[-1].suggestion
+    known_event = event in EVENTS
     problems += _mode_problems(record, path, where, known_event=known_event)
     if record.timeout_ns is not None and record.timeout_ns < 0:
         message = f"{where}.timeout must not be negative"
         problems.append(Problem(code="hook-timeout-negative", message=message, path=(*path, "timeout")))
     problems += _executor_problems(hook, failed)
     if known_event and not unusable("matcher"):
-        problems += _matcher_problems(record, path, where)
+        problems += _matcher_problems(record, event, path, where)
     at = hook.executor_path
     env_at, secret_at = (*at, "env"), (*at, "secret_env")
     problems += env_problems(record.env, env_at, f"{where}.env", refuse_injection=False, secret=False)
@@ -128,7 +131,7 @@ def hook_problems(hook: Hook, failed: set[Path]) -> list[Problem]:
 
 
 def _event_problem(event: str, path: Path, where: str) -> Problem:
-    close = nearest(event, sorted(EVENTS))
+    close = nearest(event, sorted(filter(usable_in_agents, EVENTS)))
     message = f"{where}: invalid hook event {shown(event)}"
     if close:
         message = f"{message}: did you mean {shown(close)}?"
@@ -179,14 +182,14 @@ def _executor_problems(hook: Hook, failed: set[Path]) -> list[Problem]:
     return []
 
 
-def _matcher_problems(record: HookDeclaration, path: Path, where: str) -> list[Problem]:
-    allowed = matcher_fields(record.event)
+def _matcher_problems(record: HookDeclaration, event: str, path: Path, where: str) -> list[Problem]:
+    allowed = matcher_fields(event)
     at: Path = (*path, "matcher")
     problems = []
     wrong = sorted(name for name in record.matcher if name not in allowed)
     if wrong:
-        message = f"{where}: matcher fields [{', '.join(wrong)}] are not valid for event {shown(record.event)}"
-        if not usable_in_agents(record.event):
+        message = f"{where}: matcher fields [{', '.join(wrong)}] are not valid for event {shown(event)}"
+        if not usable_in_agents(event):
             message += "; hooks of an agent always match on agent_name, so this event cannot be used in AGENT.md"
             place: Path = (*path, "event")
         else:

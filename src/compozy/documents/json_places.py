@@ -9,7 +9,7 @@ import re
 
 from compozy.documents.limits import MAX_NESTING
 from compozy.documents.problems import Fix, Path, Problem, Span
-from compozy.documents.text import fold, shown
+from compozy.documents.text import same_field, shown
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -112,11 +112,10 @@ class JsonPlaces:
                     return None
                 found = (None, node.items[step])
                 continue
-            entry = next((member for member in node.members if member[0] == step), None)
-            if entry is None:
-                entry = next((member for member in node.members if fold(member[0]) == fold(step)), None)
-            if entry is None:
+            name = same_field(step, [member[0] for member in node.members])
+            if name is None:
                 return None
+            entry = next(member for member in node.members if member[0] == name)
             found = (entry[1], entry[2])
         return found
 

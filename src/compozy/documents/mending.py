@@ -1,21 +1,52 @@
 """Going on after a repair: the text as it would be, so that one run finds every problem (decisions D5).
 
-A repair that leaves the text as it was is taken back. Knows no format.
+A repair that brings the reading no further is taken back. Knows no format.
 """
 
-from compozy.documents.problems import Problem
+import msgspec
+
+from compozy.documents.problems import Problem, to_diagnostics
 from compozy.documents.source import MendedSource, SourceText
+from compozy.model.diagnostic import Diagnostic
+
+# A repair may lay bare another fault of the same line once; twice without getting further is going in circles.
+_PATIENCE = 2
 
 
-def mend(source: SourceText, problems: list[Problem]) -> MendedSource | None:
-    """The text with the problems' ready edits made; None when there are none that change it."""
-    edits: list[tuple[int, int, str]] = []
-    for problem in problems:
-        if problem.fix is None or problem.fix.kind != "edits":
-            continue
-        own = problem.fix.edits
-        if all(source.normal[start:end] == replacement for start, end, replacement in own):
-            problem.fix = None
-            continue
-        edits.extend(own)
-    return MendedSource(source, edits) if edits else None
+class Attempts:
+    """The repairs made so far while reading one text; they must bring the reading further."""
+
+    def __init__(self) -> None:
+        self._reached = -1
+        self._stuck = 0
+        self._solid = 0
+
+    def next(
+        self, source: SourceText, problems: list[Problem], diagnostics: list[Diagnostic], path: str
+    ) -> MendedSource | None:
+        """Report problems of the syntax and return the text with their repairs, or None to stop."""
+        for problem in problems:
+            _drop_idle(source, problem)
+        span = problems[0].span
+        at = source.to_file(span[0]) if span is not None else 0
+        if at > self._reached:
+            self._stuck, self._solid = 0, len(diagnostics)
+        else:
+            self._stuck += 1
+            if self._stuck >= _PATIENCE:
+                diagnostics[self._solid + 1 :] = []
+                diagnostics[self._solid] = msgspec.structs.replace(diagnostics[self._solid], repair=None)
+                return None
+        diagnostics += to_diagnostics(problems, path, source, lambda: None)
+        edits = [edit for problem in problems if problem.fix is not None for edit in problem.fix.edits]
+        if not edits:
+            return None
+        self._reached = max(self._reached, source.to_file(max(end for _, end, _ in edits)))
+        return MendedSource(source, edits)
+
+
+def _drop_idle(source: SourceText, problem: Problem) -> None:
+    """Take back a repair that leaves the text as it is."""
+    fix = problem.fix
+    if fix is not None and all(source.normal[start:end] == text for start, end, text in fix.edits):
+        problem.fix = None

@@ -88,7 +88,10 @@ def server_problems(server: McpServer, path: Path, where: str) -> list[Problem]:
                 code="mcp-transport-invalid", message=message, path=(*path, "transport"), suggestion=close, fix=fix
             )
         )
-        return problems
+        if not close:
+            return problems
+        # Judged as it will be after the repair.
+        transport = close
     effective = transport or ("http" if trim(server.url) else "stdio")
     problems += _auth_problems(server.auth, (*path, "auth"), where)
     if effective == "stdio":

@@ -39,6 +39,15 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
     return best
 
 
+def same_field(name: str, written: Iterable[str]) -> str | None:
+    """The spelling among `written` that means the field `name`: equal, ignoring case, or else a near miss."""
+    keys = list(written)
+    if name in keys:
+        return name
+    folded = fold(name)
+    return next((key for key in keys if fold(key) == folded), None) or nearest(name, keys) or None
+
+
 def _edit_distance(left: str, right: str, limit: int) -> int:
     """Optimal string alignment distance, cut off above `limit`."""
     if abs(len(left) - len(right)) > limit:

@@ -8,7 +8,7 @@ import re
 
 from compozy.documents.limits import MAX_NESTING
 from compozy.documents.problems import Fix, Path, Span
-from compozy.documents.text import fold
+from compozy.documents.text import same_field
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _INLINE_BLANK = re.compile(r"[ \t]*")
@@ -114,13 +114,10 @@ class TomlPlaces:
                     return None
                 found = (None, node.items[step])
                 continue
-            member = node.members.get(step)
-            if member is None:
-                name = next((name for name in node.members if fold(name) == fold(step)), None)
-                if name is None:
-                    return None
-                member = node.members[name]
-            found = member
+            name = same_field(step, node.members)
+            if name is None:
+                return None
+            found = node.members[name]
         return found
 
     def _document(self) -> None:

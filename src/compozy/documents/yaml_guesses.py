@@ -86,6 +86,9 @@ def _second_colon(text: str, at: int, known: Collection[str]) -> Guess | None:
     match = _ENTRY.match(line) or _ITEM.match(line)
     first = _KEY_ONLY.match(line)
     colon = at - start
+    is_item_below_text = line.lstrip().startswith("- ") and _goes_on(_previous_line(text, start)[1])
+    if is_item_below_text and not _previous_line(text, start)[1].lstrip().startswith("- "):
+        return None
     if match is not None and (first is None or first.end(2) != colon):
         cause = "a value containing `: ` must be quoted"
         if match.re is _ENTRY:
@@ -100,6 +103,9 @@ def _second_colon(text: str, at: int, known: Collection[str]) -> Guess | None:
         return _colon_after_key(above_start, above, words)
     if first is None or above_start < 0:
         return None
+    indent = len(line) - len(line.lstrip())
+    if not indent and _KEY_ONLY.match(above) is None:
+        return Guess(cause="this line is no `key: value`", span=(above_start, above_start + len(above)))
     return _slip_or_text(text, (start, line), (above_start, above), first[2], known)
 
 
@@ -131,7 +137,8 @@ def _slip_or_text(
     start, line = here
     above_start, above_line = above
     indent = len(line) - len(line.lstrip(" "))
-    if key.strip("\"'") in known or not known:
+    ends_here = line.rstrip().endswith(":")
+    if key.strip("\"'") in known or not known or ends_here:
         wanted = _key_indent(text, above_start, above_line, indent)
         mended = " " * wanted + line.lstrip(" ")
         return Guess(
@@ -177,7 +184,7 @@ def _not_a_key(text: str, at: int, known: Collection[str]) -> Guess | None:
     if glued is not None and glued[2] in known:
         return _space_after_colon(above_start, above, glued)
     entry = _KEY_ONLY.match(above)
-    if entry is None and not above.startswith(" "):
+    if not _goes_on(above):
         return None
     indent = len(line) - len(line.lstrip(" "))
     wanted = (len(entry[1]) if entry is not None else indent) + len(_INDENT)
@@ -189,6 +196,15 @@ def _not_a_key(text: str, at: int, known: Collection[str]) -> Guess | None:
         span=(start + indent, start + len(line)),
         edits=((start, start, added),),
     )
+
+
+def _goes_on(line: str) -> bool:
+    """Whether a line ends in running text that a next line can continue."""
+    match = _ENTRY.match(line) or _ITEM.match(line)
+    if match is None:
+        return line.startswith(" ")
+    value = match[4] if match.re is _ENTRY else match[2]
+    return bool(value) and value[0] not in "\"'[{|>&*!"
 
 
 def _quote_here(text: str, at: int, cause: str) -> Guess | None:

@@ -15,12 +15,14 @@ from yaml.reader import ReaderError
 
 from compozy.documents.limits import MAX_ALIASES, MAX_EXPANDED_NODES, MAX_NESTING
 from compozy.documents.problems import Fix, Path, Problem, Span
-from compozy.documents.text import shown
+from compozy.documents.text import same_field, shown
 from compozy.documents.yaml_scalars import resolve_plain
 
 # Characters libyaml takes for something else than text: it drops a first U+FEFF, breaks lines at U+0085 and
 # U+2028/9, and refuses U+007F. They travel as private-use characters.
 _TRAPS = re.compile("[\ufeff\x85\u2028\u2029\x7f]")
+# What YAML calls not printable.
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 # More structure characters than this and the nesting is measured before the recursive composer sees the text.
 _SAFE_DEPTH = MAX_NESTING - 4
 _BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
@@ -187,7 +189,11 @@ class YamlDocument:
 
     def _place(self, node: Node) -> Span:
         start, end = _span(node)
-        if isinstance(node, CollectionNode) and not node.flow_style:
+        if isinstance(node, CollectionNode):
+            is_block = not node.flow_style
+        else:
+            is_block = isinstance(node, ScalarNode) and node.style in ("|", ">")
+        if is_block:
             # The parser ends a block at the next token; the span ends where its own text does.
             end = start + len(self.text[start:end].rstrip())
         return start + self._base, end + self._base
@@ -254,18 +260,22 @@ def _child(node: Node, step: str | int, restore: dict[int, str] | None) -> tuple
         return None
     if not isinstance(node, MappingNode):
         return None
+    if not isinstance(step, str):
+        return None
+    entries: dict[str, tuple[Node, Node]] = {}
     merged: list[Node] = []
     for key, value in node.value:
         if _is_merge(key):
             merged.extend(value.value if isinstance(value, SequenceNode) else [value])
         elif isinstance(key, ScalarNode):
-            text = key.value if restore is None else key.value.translate(restore)
-            if text == step:
-                return key, value
+            entries.setdefault(key.value if restore is None else key.value.translate(restore), (key, value))
+    if step in entries:
+        return entries[step]
     for part in merged:
         if (entry := _child(part, step, restore)) is not None:
             return entry
-    return None
+    name = same_field(step, entries)
+    return None if name is None else entries[name]
 
 
 def _expanded_size(node: Node, known: dict[int, int]) -> int:
@@ -305,8 +315,11 @@ def _compose(text: str) -> Node | None:
         parser = _Composer(text)
         return parser.get_node() if parser.check_node() else None
     except ReaderError as error:
-        at = error.position if isinstance(error.position, int) else 0
-        raise YamlProblem(f"control character U+{ord(text[at]):04X} is not allowed", (at, at + 1)) from None
+        # The error counts bytes, or not at all; the character itself is easy to find.
+        found = _CONTROL.search(text)
+        if found is None:
+            raise YamlProblem(str(error.reason), (0, 0)) from None
+        raise YamlProblem(f"control character U+{ord(found.group()):04X} is not allowed", found.span()) from None
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         at = mark.index if mark is not None else 0
