@@ -43,7 +43,7 @@ _EXTRA: dict[tuple[str, str], Schema] = {
     ("agent", "tools"): {"anyOf": [{"pattern": _TOOL}, {"pattern": _TOOL_WILDCARD}], "maxLength": 65},
     ("agent", "deny_tools"): {"anyOf": [{"pattern": _TOOL}, {"pattern": _TOOL_WILDCARD}], "maxLength": 65},
     ("agent", "toolsets"): {"pattern": _TOOL, "maxLength": 64},
-    ("agent", "category_path"): {"pattern": "^[^/\\\\]*\\S[^/\\\\]*$", "not": {"enum": [".", ".."]}},
+    ("agent", "category_path"): {"pattern": "^[^/\\\\]*[^\\s/\\\\][^/\\\\]*$", "not": {"enum": [".", ".."]}},
     ("mcp_servers", "name"): {"pattern": "^[^/\\u0000]*[^\\s/\\u0000][^/\\u0000]*$"},
     ("mcp_servers", "secret_env"): _reference("mcp"),
     ("server", "secret_env"): _reference("mcp"),
@@ -162,7 +162,7 @@ def _skill() -> Schema:
         "type": "object",
         "description": "what compozy reads",
         "properties": {
-            "when": _with_single_strings(table_schema(companion_fields.SKILL_WHEN)),
+            "when": table_schema(companion_fields.SKILL_WHEN),
             "mcp_servers": {"type": "array", "items": table_schema(fields.MCP_SERVER)},
             "hooks": {"type": "array", "items": table_schema(fields.HOOK)},
         },

@@ -2,3 +2,6 @@
 
 `targets` finds the files below a path, `files` checks one of them, `run` does both for many and repairs on request.
 """
+
+# First of all imports: `record` knows how to load msgspec cheaply, and a check is a short-lived process.
+from compozy.model import record as _record  # noqa: F401

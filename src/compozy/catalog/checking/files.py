@@ -9,15 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compozy.catalog.checking.targets import Kind, Target
-from compozy.documents.agent_header import read_header
-from compozy.documents.capabilities import check_capabilities
-from compozy.documents.capability_records import FileFormat, read_catalog, read_record
 from compozy.documents.files import FileProblem, open_folder, read_file
-from compozy.documents.heartbeat import read_heartbeat
-from compozy.documents.mcp_json import read_mcp_json
 from compozy.documents.sidecars import file_diagnostic, read_source
-from compozy.documents.skill_file import read_skill
-from compozy.documents.soul import read_soul
 from compozy.documents.source import SourceText
 from compozy.model.diagnostic import Diagnostic
 
@@ -35,26 +28,44 @@ class CheckedFile(NamedTuple):
 def text_check(path: Path) -> TextCheck:
     """Return the check of a file's text, chosen by its name and place; the file itself is not touched."""
     shown = str(path)
-    if path.name == "SKILL.md":
-        return lambda text: read_skill(text.encode("utf-8", "surrogatepass"), shown)[1]
-    if path.name == "SOUL.md":
-        return lambda text: read_soul(text.encode("utf-8", "surrogatepass"), shown)[1]
-    if path.name == "HEARTBEAT.md":
-        return lambda text: read_heartbeat(text.encode("utf-8", "surrogatepass"), shown)[1]
     if path.suffix == ".md":
-        return lambda text: read_header(SourceText(text), shown).diagnostics
-    file_format: FileFormat = "json" if path.suffix == ".json" else "toml"
+        return _markdown_check(path.name, shown)
+    if path.stem != "capabilities" and path.parent.name != "capabilities":
+        from compozy.documents.mcp_json import read_mcp_json  # noqa: PLC0415 - start-up cost
+
+        return lambda text: read_mcp_json(SourceText(text), shown).diagnostics
+    from compozy.documents.capability_records import read_catalog, read_record  # noqa: PLC0415 - start-up cost
+
+    is_json = path.suffix == ".json"
     if path.parent.name == "capabilities":
-        return lambda text: read_record(SourceText(text), shown, file_format, path.stem).diagnostics
-    if path.stem == "capabilities":
-        return lambda text: read_catalog(SourceText(text), shown, file_format).diagnostics
-    return lambda text: read_mcp_json(SourceText(text), shown).diagnostics
+        return lambda text: read_record(SourceText(text), shown, "json" if is_json else "toml", path.stem).diagnostics
+    return lambda text: read_catalog(SourceText(text), shown, "json" if is_json else "toml").diagnostics
+
+
+def _markdown_check(name: str, shown: str) -> TextCheck:
+    if name == "SKILL.md":
+        from compozy.documents.skill_file import read_skill  # noqa: PLC0415 - start-up cost
+
+        return lambda text: read_skill(text.encode("utf-8", "surrogatepass"), shown)[1]
+    if name == "SOUL.md":
+        from compozy.documents.soul import read_soul  # noqa: PLC0415 - start-up cost
+
+        return lambda text: read_soul(text.encode("utf-8", "surrogatepass"), shown)[1]
+    if name == "HEARTBEAT.md":
+        from compozy.documents.heartbeat import read_heartbeat  # noqa: PLC0415 - start-up cost
+
+        return lambda text: read_heartbeat(text.encode("utf-8", "surrogatepass"), shown)[1]
+    from compozy.documents.agent_header import read_header  # noqa: PLC0415 - start-up cost
+
+    return lambda text: read_header(SourceText(text), shown).diagnostics
 
 
 def check_target(target: Target) -> list[CheckedFile]:
     """Check one target; a capability catalog may be several files."""
     if target.kind is not Kind.CATALOG:
         return [check_file(target.path)]
+    from compozy.documents.capabilities import check_capabilities  # noqa: PLC0415 - start-up cost
+
     report = check_capabilities(target.path)
     by_path: dict[str, list[Diagnostic]] = {}
     names = [stamp.name for stamp in report.stamps]

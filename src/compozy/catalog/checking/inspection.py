@@ -65,11 +65,12 @@ def inspect(path: Path) -> Inspection:
 
 
 def _target(path: Path) -> Target:
+    kinds = (Kind.AGENT, Kind.CATALOG, Kind.MCP, Kind.CAPABILITY_FILE, Kind.CAPABILITY_RECORD)
+    # A folder of many definitions is none itself.
+    is_one = not path.is_dir() or path.name == "capabilities" or os.path.lexists(path / "AGENT.md")
     for target in targets_at(path):
-        if target.kind in (Kind.AGENT, Kind.CATALOG, Kind.MCP, Kind.CAPABILITY_FILE, Kind.CAPABILITY_RECORD):
-            inside = path if path.is_dir() else path.parent
-            if target.path in (path, inside) or target.path.parent in (path, path.parent):
-                return target
+        if is_one and target.kind in kinds:
+            return target
     raise NothingToCheck(
         f"{str(path)!r} is no definition; name an agent folder, an AGENT.md, a capability file or folder, "
         "or an mcp.json"

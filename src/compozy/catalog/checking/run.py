@@ -11,8 +11,6 @@ from pathlib import Path
 
 from compozy.catalog.checking.files import CheckedFile, check_target, read_text, text_check
 from compozy.catalog.checking.targets import Target, root_targets, targets_at, workspace_of
-from compozy.documents.atomic import write_atomically
-from compozy.documents.repairs import repair as repair_text
 from compozy.model.diagnostic import Diagnostic, Severity
 
 
@@ -72,13 +70,40 @@ def visible_targets(folder: Path, home: Path) -> list[Target]:
     return list(dict.fromkeys(target for root in roots for target in root_targets(root)))
 
 
+def check_everything_visible(folder: Path, home: Path) -> CheckReport:
+    """Check what is visible from a folder, single files and all of them together."""
+    from compozy.catalog.checking.together import Place, check_together  # noqa: PLC0415 - start-up cost
+
+    workspace = workspace_of(Path(os.path.abspath(folder)), home)
+    report = check_targets(visible_targets(folder, home))
+    _join(report, check_together([Place(workspace=workspace, home_agents=home / "agents")]))
+    return report
+
+
 def check(paths: Sequence[Path]) -> CheckReport:
     """Check files, agent folders and workspaces; nothing is changed and nothing they name is run.
 
     Raises:
         NothingToCheck: a path does not exist or holds nothing of ours.
     """
-    return check_targets(find_targets(paths))
+    report = check_targets(find_targets(paths))
+    folders = [path for path in map(_absolute, paths) if path.is_dir()]
+    if folders:
+        from compozy.catalog.checking.together import check_together, place_of  # noqa: PLC0415 - start-up cost
+
+        _join(report, check_together(place for folder in folders if (place := place_of(folder)) is not None))
+    return report
+
+
+def _absolute(path: Path) -> Path:
+    return Path(os.path.abspath(path))
+
+
+def _join(report: CheckReport, found: tuple[Diagnostic, ...]) -> None:
+    """Add findings to the report, in the order of the files."""
+    order = {path: index for index, path in enumerate(dict.fromkeys(one.path for one in report.diagnostics))}
+    joined = sorted((*report.diagnostics, *found), key=lambda one: order.setdefault(one.path, len(order)))
+    report.diagnostics = tuple(dict.fromkeys(joined))
 
 
 def check_targets(targets: Iterable[Target]) -> CheckReport:
@@ -129,6 +154,8 @@ def repair_targets(targets: Iterable[Target], *, write: bool) -> tuple[RepairedF
 def _repair_file(checked: CheckedFile) -> RepairedFile | None:
     if checked.text is None or not any(one.repair for one in checked.diagnostics):
         return None
+    from compozy.documents.repairs import repair as repair_text  # noqa: PLC0415 - start-up cost
+
     outcome = repair_text(checked.text, text_check(Path(checked.path)))
     if outcome.text == checked.text:
         return None
@@ -136,6 +163,8 @@ def _repair_file(checked: CheckedFile) -> RepairedFile | None:
 
 
 def _write(repaired: RepairedFile) -> None:
+    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+
     path = Path(repaired.path)
     if read_text(path) != repaired.before:
         # Somebody saved the file meanwhile: theirs wins, the next run sees it.

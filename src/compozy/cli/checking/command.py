@@ -1,6 +1,5 @@
 """The shape shared by `agent check` and `skill check`: options, output formats, exit codes (issue 3 item 4, D30)."""
 
-import difflib
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,6 +9,8 @@ import click
 from compozy.catalog.checking.run import (
     CheckReport,
     RepairedFile,
+    check,
+    check_everything_visible,
     check_targets,
     find_targets,
     repair_targets,
@@ -70,8 +71,9 @@ def run_check(
     """
     if fix and diff:
         raise click.UsageError("--fix writes and --diff only shows; give one of them")
+    home = invocation.home.root
     try:
-        targets = find_targets(paths) if paths else visible_targets(Path.cwd(), invocation.home.root)
+        targets = find_targets(paths) if paths else visible_targets(Path.cwd(), home)
     except NothingToCheck as error:
         raise click.UsageError(error.message) from error
     if only is not None:
@@ -81,7 +83,10 @@ def run_check(
     changes: tuple[RepairedFile, ...] = ()
     if fix or diff:
         changes = repair_targets(targets, write=fix)
-    report = check_targets(targets)
+    if only is not None:
+        report = check_targets(targets)
+    else:
+        report = check(paths) if paths else check_everything_visible(Path.cwd(), home)
     if fix:
         report.repaired = tuple((change.path, title) for change in changes for title in change.titles)
     show(invocation, report, changes if diff else (), strict=strict, only_diff=diff)
@@ -148,6 +153,8 @@ def _show_human(
 
 def unified(change: RepairedFile) -> str:
     """Return a unified diff that `patch -p1` accepts from the current folder."""
+    import difflib  # noqa: PLC0415 - start-up cost
+
     name = shown_path(change.path).lstrip("/")
     rows = difflib.unified_diff(_lines(change.before), _lines(change.after), f"a/{name}", f"b/{name}")
     return "".join(row if row.endswith("\n") else f"{row}\n\\ No newline at end of file\n" for row in rows)

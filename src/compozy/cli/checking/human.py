@@ -3,6 +3,7 @@
 Source text is cleaned of control characters before it is shown, so that a file cannot drive the terminal.
 """
 
+import re
 import unicodedata
 
 from compozy.catalog.checking.run import CheckReport
@@ -13,6 +14,12 @@ from compozy.model.diagnostic import Diagnostic, Severity
 # Longer lines are cut around the caret: a prompt on one line must not fill the screen.
 _MAX_WIDTH = 110
 _TAB = "    "
+# A name with its value, in YAML, TOML and JSON alike; the value ends where a quoted or a plain one would.
+_ASSIGNED = re.compile(
+    r"""(?P<head>["']?(?P<name>[A-Za-z_][A-Za-z0-9_-]*)["']?\s*[:=]\s*)"""
+    r"""(?P<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,{}\[\]#"'][^,}\]#]*)"""
+)
+_REFERENCE = re.compile(r"""["']?\s*(?:env:|vault:)""")
 _COLOURS = {Severity.ERROR: "31;1", Severity.WARNING: "33;1", Severity.INFO: "36;1"}
 
 
@@ -57,6 +64,7 @@ def _source(one: Diagnostic, report: CheckReport, painter: Painter) -> list[str]
     line = source_line(report, one.path, one.position.line)
     if line is None:
         return []
+    line = hide_secrets(line)
     start, end = one.position.column - 1, one.position.column - 1 + max(one.position.length, 1)
     before, marked, after = _printable(line[:start]), _printable(line[start:end]), _printable(line[end:])
     if width(before) > _MAX_WIDTH - 30:
@@ -69,6 +77,20 @@ def _source(one: Diagnostic, report: CheckReport, painter: Painter) -> list[str]
         f"{number} | {before}{marked}{after}".rstrip(),
         f"      | {' ' * width(before)}{painter.paint(caret, _COLOURS[one.severity])}",
     ]
+
+
+def hide_secrets(line: str) -> str:
+    """Return a source line with the values of secret-looking names starred out, character by character."""
+    return _ASSIGNED.sub(_starred, line)
+
+
+def _starred(match: re.Match[str]) -> str:
+    from compozy.documents.environment import is_secret_like  # noqa: PLC0415 - only needed where a line is shown
+
+    value = match["value"]
+    if not is_secret_like(match["name"]) or _REFERENCE.match(value):
+        return match.group()
+    return match["head"] + "*" * len(value)
 
 
 def _printable(text: str) -> str:

@@ -1,0 +1,76 @@
+"""Every example file in our own documentation is what `compozy agent check` accepts (reports P13).
+
+A fenced block counts as an example when its info string names the file (```` ```yaml AGENT.md ````), or when it looks
+like one: a header between fences, a capability catalog, an mcp.json. The word `broken` in the info string says that
+the example is meant to fail.
+"""
+
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from compozy.catalog.checking.files import text_check
+from compozy.model.diagnostic import Severity
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("README.md")])
+FENCE = re.compile(
+    r"^(?P<indent> *)(?P<mark>`{3,}|~{3,})(?P<info>[^\n`]*)\n(?P<body>.*?)^(?P=indent)(?P=mark) *$", re.M | re.S
+)
+KNOWN = re.compile(r"(?:AGENT|SOUL|HEARTBEAT|SKILL)\.md|mcp\.json|capabilities(?:/[\w.-]+)?\.(?:toml|json)")
+
+
+class Example(NamedTuple):
+    page: Path
+    line: int
+    name: str
+    text: str
+    is_broken: bool
+
+    def __str__(self) -> str:
+        return f"{self.page.relative_to(ROOT)}:{self.line}:{self.name}"
+
+
+def guess(body: str) -> str:
+    if body.startswith("---\n") and re.search(r"^---$", body[4:], re.M):
+        return "SKILL.md" if re.search(r"^(description|metadata):", body, re.M) else "AGENT.md"
+    if re.search(r'"mcp_?[sS]ervers"\s*:', body) and body.lstrip().startswith("{"):
+        return "mcp.json"
+    if "[[capabilities]]" in body:
+        return "capabilities.toml"
+    return ""
+
+
+def examples_of(page: Path) -> list[Example]:
+    text = page.read_text(encoding="utf-8")
+    found = []
+    for match in FENCE.finditer(text):
+        indent = len(match["indent"])
+        body = "".join(
+            line[min(indent, len(line) - len(line.lstrip(" "))) :] for line in match["body"].splitlines(True)
+        )
+        named = KNOWN.search(match["info"])
+        name = named.group() if named else ("" if ".json" in match["info"] else guess(body))
+        if name:
+            line = text.count("\n", 0, match.start()) + 1
+            found.append(Example(page, line, name, body, "broken" in match["info"].split()))
+    return found
+
+
+EXAMPLES = [example for page in PAGES for example in examples_of(page)]
+
+
+def test_the_documentation_has_examples_of_every_kind_of_file() -> None:
+    names = {example.name for example in EXAMPLES}
+    assert {"AGENT.md", "SOUL.md", "HEARTBEAT.md", "SKILL.md"} <= names
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=str)
+def test_an_example_of_the_documentation_is_what_the_checker_accepts(example: Example) -> None:
+    found = text_check(Path("/docs") / example.name)(example.text)
+    errors = [
+        f"{one.position and one.position.line}: {one.message}" for one in found if one.severity is Severity.ERROR
+    ]
+    assert bool(errors) == example.is_broken, errors

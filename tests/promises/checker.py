@@ -1,0 +1,106 @@
+"""Promises of the checker: finding, repairing, editing and showing authored files (issue 3 items 1, 4-7)."""
+
+from tests.promises import Promise
+
+_EDITS = "tests/unit/documents/edits/test_frontmatter_edits.py"
+_FILES = "tests/unit/documents/edits/test_data_file_edits.py"
+_EDIT_PROPERTIES = "tests/property/test_edits.py"
+_ATOMIC = "tests/unit/documents/test_atomic.py"
+_SOUL = "tests/unit/documents/test_soul.py"
+_HEARTBEAT = "tests/unit/documents/test_heartbeat.py"
+_SKILL = "tests/unit/documents/test_skill_file.py"
+_RUN = "tests/unit/catalog/checking/test_run.py"
+_TARGETS = "tests/unit/catalog/checking/test_targets.py"
+_OUTPUT = "tests/unit/cli/checking/test_outputs.py"
+_COMMAND = "tests/interaction/checker/test_check_command.py"
+_SCHEMA = "tests/unit/config/test_schema.py"
+_REPAIRS = "tests/property/test_repairs.py"
+
+PROMISES = (
+    Promise("edit.one-field", "D3, P30", "Changing a field changes its lines only, in YAML and TOML headers.",
+            f"{_EDITS}::test_only_the_lines_of_the_changed_field_differ"),
+    Promise("edit.toml-header", "D3", "A TOML header stays TOML and keeps its layout.",
+            f"{_EDITS}::test_a_toml_header_is_edited_in_place_as_well"),
+    Promise("edit.line-endings", "P08", "Each untouched line keeps its own ending.",
+            f"{_EDITS}::test_each_untouched_line_keeps_its_own_ending"),
+    Promise("edit.comment-tail", "P16", "A value that was not asked for is never rewritten.",
+            f"{_EDITS}::test_a_value_that_was_not_asked_for_keeps_its_comment_like_tail"),
+    Promise("edit.one-header", "P31", "An edit never makes a second header.",
+            f"{_EDITS}::test_no_second_header_appears_when_the_first_one_is_not_recognised"),
+    Promise("edit.fallback", "D3", "What cannot be edited in place falls back to the canonical form and says so.",
+            f"{_EDITS}::test_an_aliased_value_falls_back_to_the_canonical_form_and_says_so"),
+    Promise("edit.body", "D3, P31", "parse(edit(file)).body is byte-identical, and an edit repeated is no edit.",
+            f"{_EDIT_PROPERTIES}::test_an_edit_of_yaml_sets_the_fields_and_keeps_the_body"),
+    Promise("edit.json", "D3, P30", "mcp.json is edited in place.",
+            f"{_FILES}::test_a_server_is_changed_added_and_removed_in_place"),
+    Promise("edit.toml-file", "D3, P30", "One value of config.toml changes one line.",
+            f"{_FILES}::test_one_value_of_a_config_file_changes_one_line"),
+    Promise("edit.capability", "D3", "A capability changes, arrives and leaves without touching the others.",
+            f"{_FILES}::test_a_capability_changes_arrives_and_leaves_without_touching_the_other"),
+    Promise("write.atomic", "formats §13, P32", "A killed writer leaves old or new content.",
+            f"{_ATOMIC}::test_a_killed_writer_leaves_old_or_new_content"),
+    Promise("write.no-link", "formats §13", "Nothing is written through a link.",
+            f"{_ATOMIC}::test_a_link_is_never_written_through"),
+    Promise("soul.codes", "formats §14", "Each mistake in SOUL.md has its code and place.",
+            f"{_SOUL}::test_each_kind_of_mistake_has_its_code_and_place"),
+    Promise("soul.digest", "formats §14", "The digest of SOUL.md covers fields and body.",
+            f"{_SOUL}::test_the_digest_covers_the_fields_in_their_order_and_the_body"),
+    Promise("heartbeat.codes", "formats §14", "Each mistake in HEARTBEAT.md has its code and place.",
+            f"{_HEARTBEAT}::test_each_kind_of_mistake_has_its_code_and_place"),
+    Promise("heartbeat.clamp", "formats §14", "An interval below five minutes is clamped with a warning.",
+            f"{_HEARTBEAT}::test_an_interval_below_five_minutes_is_clamped_with_a_warning_and_a_repair"),
+    Promise("skill.read", "contract §8", "Everything a SKILL.md brings is read.",
+            f"{_SKILL}::test_everything_a_skill_brings_is_read"),
+    Promise("skill.unknown", "contract §8, P15", "Unknown keys of a skill only warn, with the nearest name.",
+            f"{_SKILL}::test_an_unknown_top_level_key_only_warns_with_the_nearest_name"),
+    Promise("skill.bad-server", "contract §8", "A bad server of a skill is skipped.",
+            f"{_SKILL}::test_a_bad_server_costs_only_itself"),
+    Promise("skill.verification", "contract §8", "Critical patterns and marketplace hashes block a skill.",
+            deferred="issue 5: trust and installed skills come there"),
+    Promise("check.exit-codes", "D30", "0 clean, 1 problems, 2 usage.",
+            f"{_COMMAND}::test_a_line_that_cannot_be_understood_is_2"),
+    Promise("check.caret", "issue 3 item 4", "A finding shows the line with a caret and the repair.",
+            f"{_COMMAND}::test_problems_are_1_with_the_line_the_caret_and_the_repair"),
+    Promise("check.fix", "issue 3", "--fix writes minimal edits, and twice is once.",
+            f"{_COMMAND}::test_fix_writes_the_repairs_once_and_the_second_run_has_nothing_to_do"),
+    Promise("check.fix-loads", "issue 3", "A file whose every problem had a repair loads after --fix.",
+            f"{_RUN}::test_a_file_whose_every_problem_has_a_repair_loads_afterwards"),
+    Promise("check.diff", "issue 3 item 4", "--diff changes nothing and prints a patch that applies.",
+            f"{_COMMAND}::test_diff_changes_nothing_and_its_patch_applies"),
+    Promise("check.strict", "issue 3 item 4", "Warnings fail under --strict only.",
+            f"{_COMMAND}::test_warnings_pass_unless_strict"),
+    Promise("check.formats", "issue 3 item 4", "json, jsonl, sarif, github and toon say the same.",
+            f"{_COMMAND}::test_every_machine_format_says_the_same"),
+    Promise("check.sarif", "issue 3 item 4", "SARIF output has the 2.1.0 shape and fixes that apply.",
+            f"{_OUTPUT}::test_sarif_has_the_shape_readers_insist_on_and_its_fixes_say_what_repairs_do"),
+    Promise("check.default", "issue 3 item 4", "Without a path, workspace and home are checked.",
+            f"{_COMMAND}::test_without_a_path_workspace_and_home_are_checked_from_any_folder_below"),
+    Promise("check.isolated", "P03", "One bad file hides no other.",
+            f"{_RUN}::test_one_bad_file_hides_no_other_and_is_named_with_its_absolute_path"),
+    Promise("check.duplicate-key", "P04", "A repeated key is an error that names both lines.",
+            f"{_RUN}::test_a_repeated_key_is_an_error_without_repair_and_names_both_lines"),
+    Promise("check.other-letters", "P10", "A name in other letters is one problem with a way out.",
+            f"{_RUN}::test_a_name_in_other_letters_is_one_problem_with_a_way_out"),
+    Promise("check.not-agents", "P18", "Files that are no agents are left alone.",
+            f"{_TARGETS}::test_a_workspace_is_its_agents_skills_and_servers_and_nothing_else_in_it"),
+    Promise("check.together", "D7", "Taken and reserved names show for a workspace.",
+            f"{_RUN}::test_findings_that_need_two_definitions_appear_for_a_workspace"),
+    Promise("check.no-crash", "P06, issue 3", "Damaged files never crash the checker; repairing twice is once.",
+            f"{_REPAIRS}::test_a_damaged_file_never_crashes_the_checker_and_repairing_twice_is_repairing_once"),
+    Promise("check.terminal", "issue 3", "A file cannot drive the terminal.",
+            f"{_OUTPUT}::test_a_line_that_tries_to_drive_the_terminal_is_shown_harmless"),
+    Promise("check.secrets", "P39", "Source lines are shown without the secrets in them.",
+            f"{_OUTPUT}::test_a_source_line_is_shown_without_the_secrets_in_it"),
+    Promise("check.lean", "issue 3", "A check of one file loads none of the heavy parts.",
+            f"{_COMMAND}::test_the_checker_needs_none_of_the_heavy_parts"),
+    Promise("check.docs", "P13", "Every example of the documentation passes the checker.",
+            "tests/golden/test_docs_examples.py::test_an_example_of_the_documentation_is_what_the_checker_accepts"),
+    Promise("inspect.agent", "issue 3 item 5", "inspect shows values, servers, digests and origins.",
+            f"{_COMMAND}::test_inspect_shows_values_servers_digests_and_where_each_was_written"),
+    Promise("inspect.sidecars", "issue 3 item 5", "inspect takes capability files, folders and mcp.json.",
+            f"{_COMMAND}::test_inspect_takes_sidecars_as_well"),
+    Promise("schema.valid", "issue 3 item 6", "Every schema is valid 2020-12.",
+            f"{_SCHEMA}::test_every_schema_is_a_valid_2020_12_schema_with_an_identity"),
+    Promise("schema.agrees", "issue 3 item 6", "The agent schema denies nothing that loads (named ones apart).",
+            f"{_SCHEMA}::test_the_schema_of_agents_denies_nothing_the_loader_takes_from_the_recorded_cases"),
+)  # fmt: skip
