@@ -391,6 +391,7 @@ async def test_cancelling_a_turn_ends_its_terminals_and_the_wait_for_them(tmp_pa
         turn = _prompt(client, session)
         pid = tmp_path / "pid"
         await until(lambda: pid.exists() and pid.read_text().strip())
+        await until(lambda: client._peer.incoming(method="terminal/wait_for_exit"))
         await client.cancel(session)
         await turn
         assert seen.text() == "started\n"

@@ -9,6 +9,12 @@ from tests.kit.recording import BOUND, open_session, running, text_block, until
 pytestmark = pytest.mark.anyio
 
 
+@pytest.fixture(params=[False, True], ids=["asyncio", "uvloop"])
+def anyio_backend(request: pytest.FixtureRequest) -> tuple[str, dict[str, bool]]:
+    """The daemon runs on uvloop, the other tests on asyncio: the main path on both."""
+    return "asyncio", {"use_uvloop": request.param}
+
+
 async def test_a_turn_delivers_its_updates_in_order_before_it_returns(tmp_path: Path) -> None:
     steps = [{"plan": ["look"]}, {"tool_call": {"kind": "read"}}, {"tool_update": {}}, {"text": "a"}, {"text": "b"}]
     async with running(tmp_path, {"prompts": [steps]}) as (client, seen):
