@@ -39,7 +39,7 @@ def envelope_of(error: CompozyError) -> ErrorEnvelope:
     diagnostic = None
     if error.diagnostic:
         diagnostic = ApiDiagnostic(
-            id=f"{error.category}.{error.code}",
+            id=error.diagnostic_id,
             code=error.code,
             category=error.category,
             title=error.title,

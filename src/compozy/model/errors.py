@@ -31,6 +31,7 @@ class CompozyError(Exception):
         hint: a command line that mends it, shown as ``try: …``.
         details: short text facts for the envelope's ``details``.
         evidence: structured facts for ``diagnostic.evidence``.
+        diagnostic_id: the diagnostic's id where the contract fixes one; category and code otherwise.
         diagnostic: whether the envelope carries a diagnostic object (exit code 71 on the CLI, contract §4.4).
     """
 
@@ -49,6 +50,7 @@ class CompozyError(Exception):
         diagnostic: bool = False,
         category: str | None = None,
         title: str | None = None,
+        diagnostic_id: str = "",
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -60,6 +62,7 @@ class CompozyError(Exception):
         if category is not None:
             self.category = category
         self.title = title or self.code.replace("_", " ")
+        self.diagnostic_id = diagnostic_id or f"{self.category}.{self.code}"
 
     def __str__(self) -> str:
         return self.message

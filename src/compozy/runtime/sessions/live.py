@@ -14,7 +14,7 @@ from compozy.model.session import (
     Interaction,
     StopReason,
 )
-from compozy.runtime.sessions.binding import end_process
+from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
@@ -234,8 +234,9 @@ class LiveSession:
             if self._turn is turn:
                 self._turn = None
             turn.finished.set()
-            if not self._is_stopping:
-                self._kick()
+        if not self._is_stopping:
+            self._kick()
+            await self.process_exited(process)
 
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
         process.questions.cancel_all()
@@ -305,23 +306,22 @@ class LiveSession:
 
     # --- ends
 
-    async def process_exited(self, process: AgentProcess, exit_code: int | None, stderr_tail: str) -> None:
-        """The process ended without us asking. During a turn the turn tells the story."""
-        if process is not self._host.process or process.is_ending or self._turn is not None or self._is_admitting:
+    async def process_exited(self, process: AgentProcess) -> None:
+        """The process ended without us asking. A turn tells its own story; this is called again after it."""
+        if process is not self._host.process or process.is_ending or self.is_busy or process.exit is None:
             return
         async with self._lifecycle:
             if process is not self._host.process or self._turn is not None:
                 return
             self._host.process = None
             await end_process(self._deps, process)
+            exit_code, stderr_tail = process.exit
             if exit_code == 0:
                 await self._host.write_stopped((), "completed", "the agent's process exited", None, attachable=True)
                 return
-            tail = self._deps.redact_text(stderr_tail[-2000:]).strip()
+            tail = self._deps.redact_text(stderr_tail[-STDERR_SHOWN:]).strip()
             failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
-            await self._host.write_stopped(
-                (), "agent_crashed", "the agent died while idle", failure, attachable=False
-            )
+            await self._host.write_stopped((), "agent_crashed", "the agent died idle", failure, attachable=False)
 
     async def stop(self, reason: StopReason, detail: str, ending: EndReason = "cancelled") -> None:
         """Stop the session: end its turn, then its process. A stop in progress is joined; a stopped one is fine."""

@@ -65,7 +65,14 @@ def refusal(
     evidence: dict[str, object] = {"stage": stage, "requested": requested, "valid_choices": list(valid)}
     if option:
         evidence["config_option_id"] = option
-    return Unprocessable(message, code=code, category="provider", evidence=evidence, diagnostic=True)
+    return Unprocessable(
+        message,
+        code=code,
+        category="provider",
+        evidence=evidence,
+        diagnostic=True,
+        diagnostic_id=f"provider.negotiation.{code}",
+    )
 
 
 def pick_mode(mode: str, offered: Sequence[str]) -> str:

@@ -56,7 +56,9 @@ class ProcessOwner(Protocol):
         """Note that the agent showed a sign of life."""
         ...
 
-    async def process_exited(self, process: "AgentProcess", exit_code: int | None, stderr_tail: str) -> None: ...
+    async def process_exited(self, process: "AgentProcess") -> None:
+        """Take note that the process ended by itself (`process.exit`)."""
+        ...
 
 
 class AgentProcess:
@@ -80,6 +82,8 @@ class AgentProcess:
         self.is_ending = False
         """Set by whoever ends the process on purpose, so that its exit is no crash."""
         self.is_first_prompt = True
+        self.exit: tuple[int | None, str] | None = None
+        """Exit code and last words, once the process ended by itself."""
 
     @property
     def session_id(self) -> str:
@@ -204,7 +208,8 @@ class AgentProcess:
 
     async def on_exit(self, exit_code: int | None, stderr_tail: str) -> None:
         """Tell the session that its process is gone."""
-        await self._owner.process_exited(self, exit_code, stderr_tail)
+        self.exit = (exit_code, stderr_tail)
+        await self._owner.process_exited(self)
 
 
 def _changed_options(options: SessionOptions, update: SessionUpdate) -> SessionOptions:
