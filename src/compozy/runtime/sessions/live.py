@@ -203,14 +203,16 @@ class LiveSession:
         if process.is_first_prompt:
             history = await history_text(self._deps.store, self.record.session.id)
             prompt_text = first_turn(self.record.startup_prompt, text, history=history)
-        await self._deps.store.put_prompt(identity)
         draft = self._maker.draft("user_message", turn_id, text=text, message_id=identity.message_id)
         turn = Turn(
             id=turn_id, message_id=identity.message_id, idempotency_key=identity.idempotency_key, start_sequence=0
         )
         self._turn = turn
         try:
+            # Handed to the store together, so that one commit takes both; the identity first.
+            known = asyncio.ensure_future(self._deps.store.put_prompt(identity))
             stored = await self.journal.write([draft], set_fields(turn_id=turn_id))
+            await known
         except BaseException:
             self._turn = None
             raise

@@ -78,12 +78,14 @@ async def _recover(deps: Deps, record: SessionRecord) -> None:
         drafts += await _dangling(deps.store, record, maker)
         drafts.append(maker.draft("error", record.turn_id, stop_reason="interrupted", error=_REASON, failure=failure))
     drafts.append(maker.draft("session_stopped", "", stop_reason=reason, text=summary, failure=failure))
-    stopped = _stopped(session, reason, summary, failure, record.last_activity_at)
+    last = await deps.store.read_events(session.id, EventQuery(limit=1, archive="all"))
+    last_heard = last[-1].timestamp if last else session.updated_at
+    stopped = _stopped(session, reason, summary, failure, last_heard)
     changed = msgspec.structs.replace(record, session=stopped, turn_id="")
     await deps.store.append_events(session.id, drafts, record=changed)
 
 
-def _stopped(session: Session, reason: str, summary: str, failure: Failure, last_activity: str) -> Session:
+def _stopped(session: Session, reason: str, summary: str, failure: Failure, last_heard: str) -> Session:
     orphans = tuple(msgspec.structs.replace(i, status="orphaned") for i in session.pending_interactions)
     runtime = msgspec.structs.replace(session.runtime, status="unbound", transition="")
     stopped = msgspec.structs.replace(
@@ -97,7 +99,7 @@ def _stopped(session: Session, reason: str, summary: str, failure: Failure, last
         runtime=runtime,
         pending_interactions=orphans,
         # The session stopped when it was last heard of, not when we found out (P58).
-        updated_at=last_activity or session.updated_at,
+        updated_at=last_heard,
     )
     return msgspec.structs.replace(stopped, badge=badge_of(stopped, prompting=False))
 
