@@ -58,5 +58,24 @@ async def _store(app: Services) -> list[Finding]:
 
 
 async def _agents(app: Services) -> list[Finding]:
-    """Findings about definitions; the fleet knows them."""
-    return []
+    """Findings about the definitions of the home; those of workspaces are the business of `agent check`."""
+    listed = await app.fleet.visible(None)
+    broken = [agent for agent in listed.agents if agent.diagnostics]
+    findings = [
+        finding(
+            "agents",
+            f"invalid_{agent.name or number}",
+            "error",
+            f"agent {agent.name!r} does not load: {agent.diagnostics[0].message}",
+            code=agent.diagnostics[0].error_kind or "agent_invalid",
+            command=f"compozy agent check {agent.diagnostics[0].path}",
+        )
+        for number, agent in enumerate(broken, start=1)
+    ]
+    findings += [
+        finding("agents", "source_unreadable", "error", f"{source.path!r} cannot be read: {source.message}")
+        for source in listed.sources
+        if source.state == "unreadable"
+    ]
+    good = len(listed.agents) - len(broken)
+    return [*findings, finding("agents", "loaded", "ok", f"{good} agents of this home load")]

@@ -57,6 +57,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     )
     sessions = Sessions(deps, workspaces, fleet)
     await sessions.start()
+    status.count_executions = sessions.counts_running
     return Services(
         home=home,
         config=config,

@@ -4,6 +4,7 @@ The full status answer of the contract also reports parts this product does not 
 tasks); those sections are present and say so, because clients read them without asking.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Callable
@@ -141,7 +142,7 @@ async def status_answer(status: DaemonStatus, config: Config, store: Store) -> d
             "home_dir": str(status.home.root),
         },
         "log_tail": {"available": status.home.log_file.exists(), "status": "ok"},
-        "providers": [_provider(row, config) for row in config.providers.values()],
+        "providers": await asyncio.to_thread(_providers, config),
         "skills": {
             "disabled_count": len(config.skills.disabled_skills),
             "discovered_count": 0,
@@ -195,8 +196,18 @@ def _health(status: DaemonStatus, active: int, size: int) -> dict[str, object]:
     }
 
 
-def _provider(row: Provider, config: Config) -> dict[str, object]:
-    missing = missing_program(row)
+def _providers(config: Config) -> list[dict[str, object]]:
+    """Describe every provider; many share one program, which is looked up once."""
+    found: dict[str, str] = {}
+    rows: list[dict[str, object]] = []
+    for row in config.providers.values():
+        if row.command not in found:
+            found[row.command] = missing_program(row)
+        rows.append(_provider(row, config, found[row.command]))
+    return rows
+
+
+def _provider(row: Provider, config: Config, missing: str) -> dict[str, object]:
     return {
         "name": row.id,
         "display_name": row.display_name,

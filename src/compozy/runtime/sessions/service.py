@@ -172,6 +172,10 @@ class Sessions:
         """Return how many sessions have been touched since the daemon started and are not stopped."""
         return len(self._live)
 
+    def counts_running(self) -> int:
+        """Return how many turns run now, those that wait for a person included."""
+        return sum(live.is_prompting for live in self._live.values())
+
     async def live(self, session_id: str) -> LiveSession:
         """Return the session's object, loaded when needed.
 
