@@ -3,6 +3,7 @@
 from tests.promises import Promise
 
 _EDITS = "tests/unit/documents/edits/test_frontmatter_edits.py"
+_DEFINITION = "tests/unit/documents/edits/test_definition_edits.py"
 _FILES = "tests/unit/documents/edits/test_data_file_edits.py"
 _EDIT_PROPERTIES = "tests/property/test_edits.py"
 _ATOMIC = "tests/unit/documents/test_atomic.py"
@@ -31,6 +32,10 @@ PROMISES = (
             f"{_EDITS}::test_an_aliased_value_falls_back_to_the_canonical_form_and_says_so"),
     Promise("edit.body", "D3, P31", "parse(edit(file)).body is byte-identical, and an edit repeated is no edit.",
             f"{_EDIT_PROPERTIES}::test_an_edit_of_yaml_sets_the_fields_and_keeps_the_body"),
+    Promise("edit.no-op", "D3, P33", "Saying the same changes no byte, in every recorded case that loads.",
+            f"{_DEFINITION}::test_saying_the_same_changes_no_byte"),
+    Promise("edit.replace", "D3", "Every payload field can be replaced while all others stay.",
+            f"{_DEFINITION}::test_every_field_can_be_replaced_and_all_others_stay"),
     Promise("edit.json", "D3, P30", "mcp.json is edited in place.",
             f"{_FILES}::test_a_server_is_changed_added_and_removed_in_place"),
     Promise("edit.toml-file", "D3, P30", "One value of config.toml changes one line.",

@@ -27,7 +27,9 @@ def locate_yaml(text: str, start: int, end: int, scalar_value: ScalarText) -> No
     if _ODD_BREAKS.search(part):
         raise CannotEdit("the header holds unusual line breaks")
     try:
-        root = yaml.compose(part, Loader=yaml.CSafeLoader)
+        loader = yaml.CSafeLoader(part)
+        # Only the first document counts (formats §3.3).
+        root = loader.get_node() if loader.check_node() else None
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         raise CannotEdit(f"the YAML does not parse: {_first_line(error)}") from error
     if root is None:
