@@ -18,6 +18,7 @@ def main() -> int:
     parser.add_argument("-k", default="", metavar="WORD", help="only benchmarks whose name or area contains it")
     parser.add_argument("--list", action="store_true", help="name the benchmarks and stop")
     parser.add_argument("--record", action="store_true", help="write docs/benchmarks.md")
+    parser.add_argument("--note", default="", metavar="TEXT", help="say on the page how this run differed from usual")
     arguments = parser.parse_args()
     # An installed program has its bytecode; without it every start compiles everything anew and says nothing.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -34,7 +35,7 @@ def main() -> int:
     if arguments.record:
         page = ROOT / "docs" / "benchmarks.md"
         page.parent.mkdir(exist_ok=True)
-        page.write_text(markdown_page(results, machine), encoding="utf-8")
+        page.write_text(markdown_page(results, machine, note=arguments.note), encoding="utf-8")
     counts = {word: sum(result.verdict == word for result in results) for word in ("met", "MISSED", "not measured")}
     print("\n" + ", ".join(f"{count} {word}" for word, count in counts.items()))
     return int(any(result.broken for result in results))

@@ -8,7 +8,7 @@ from bench.harness import Benchmark, Result
 _INTRODUCTION = """# Benchmarks
 
 `make bench` measures every figure below on your machine and prints it beside its target; `make bench k=store` runs
-those whose name contains a word. `make bench-record` writes this page. Figures are never part of the tests.
+those whose name or area contains a word. `make bench-record` writes this page. Figures are never part of the tests.
 
 A *process* figure is the wall time of a whole program, from its start to its end, as the median of several runs.
 Everything that needs a daemon uses a real one in a home of its own and talks to it over its sockets.
@@ -47,9 +47,9 @@ def terminal_head() -> str:
     return f"{'benchmark':<28} {'figure':>16} {'target':>16}  {'verdict':<12} note"
 
 
-def markdown_page(results: Sequence[Result], machine: str) -> str:
-    """Return the whole page."""
-    parts = [_INTRODUCTION, f"Measured {datetime.now(UTC):%Y-%m-%d} on: {machine}.\n"]
+def markdown_page(results: Sequence[Result], machine: str, *, note: str = "") -> str:
+    """Return the whole page; `note` says what was unusual about the run."""
+    parts = [_INTRODUCTION, f"Measured {datetime.now(UTC):%Y-%m-%d} on: {machine}. {note}".rstrip() + "\n"]
     areas = list(dict.fromkeys(result.benchmark.area for result in results))
     for area in areas:
         parts.append(f"## {area}\n")
