@@ -4,6 +4,7 @@ Every exception of every command arrives in `main`, becomes a `Failure`, and lea
 an exit code. A reader that goes away ends the call quietly; Ctrl-C ends it with 130.
 """
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -51,7 +52,10 @@ def root_command() -> LazyGroup:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one call of the command line and return its exit code."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
     root = root_command()
+    _prepare_streams(words)
     if COMPLETE_VARIABLE in os.environ:
         return _complete(root, os.environ[COMPLETE_VARIABLE])
     invocation = Invocation()
@@ -66,6 +70,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _failed(error, words, invocation)
         except BrokenPipeError:
             return _reader_gone()
+
+
+def _prepare_streams(words: Sequence[str]) -> None:
+    """Let every text be written: structured formats are UTF-8, and what cannot be encoded becomes an escape."""
+    encoding = None if requested_format(words) == "human" else "utf-8"
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(encoding=encoding, errors="backslashreplace")
 
 
 def _run(root: LazyGroup, words: list[str], invocation: Invocation) -> int:

@@ -1,5 +1,6 @@
 """A connection for commands that may start the daemon themselves, as `run` does (issue 2 item 8)."""
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -7,6 +8,7 @@ from typing import TYPE_CHECKING
 from compozy.cli.connection import connected
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note
+from compozy.cli.status_line import StatusLine
 
 if TYPE_CHECKING:
     from compozy.client import DaemonClient
@@ -23,6 +25,18 @@ def connected_or_started(invocation: Invocation) -> Iterator["DaemonClient"]:
 
     if not control.is_running(invocation.home):
         note(invocation, f"starting the daemon for {invocation.home.root} (stop it with: compozy daemon stop)")
-        control.start_detached(invocation.home, if_running="use")
+        with StatusLine(enabled=invocation.can_ask, activity="starting the daemon").moving():
+            control.start_detached(invocation.home, if_running="use")
     with connected(invocation) as client:
         yield client
+
+
+def is_still_running(invocation: Invocation) -> bool:
+    """Whether the daemon outlived a connection that broke off; a process that is ending gets a second to be gone."""
+    from compozy.daemon import control  # noqa: PLC0415 - start-up cost
+
+    for _ in range(20):
+        if not control.is_running(invocation.home):
+            return False
+        time.sleep(0.05)
+    return True

@@ -1,4 +1,7 @@
-"""Ctrl-C during a turn: the first press asks to cancel, the second leaves at once (decisions D30: 130)."""
+"""Ctrl-C during a turn: the first press asks to cancel, the second leaves at once (decisions D30: 130).
+
+SIGTERM, as `timeout` and service managers send it, means the same.
+"""
 
 import signal
 from types import FrameType, TracebackType
@@ -14,16 +17,18 @@ class Interrupts:
     def __init__(self) -> None:
         self.count = 0
         self.is_streaming = False
-        self._previous: object = None
+        self._previous: list[tuple[int, object]] = []
 
     def __enter__(self) -> "Interrupts":
-        self._previous = signal.signal(signal.SIGINT, self._pressed)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            self._previous.append((number, signal.signal(number, self._pressed)))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        signal.signal(signal.SIGINT, self._previous)  # type: ignore[arg-type] # what signal.signal returned
+        for number, handler in self._previous:
+            signal.signal(number, handler)  # type: ignore[arg-type] # what signal.signal returned
 
     def _pressed(self, number: int, frame: FrameType | None) -> None:
         self.count += 1

@@ -61,6 +61,14 @@ def choices(permission: Permission) -> tuple[str, ...]:
     return tuple(decision for decision in _KEYS if decision in offered or decision == "reject-once")
 
 
+def carried(permission: Permission, decision: str) -> str:
+    """Return the decision to send: the wished one, else its nearest kin on offer, "" when the agent offers none."""
+    verb = decision.partition("-")[0]
+    offered = permission.choices or (decision,)
+    wished = (decision, f"{verb}-once", f"{verb}-always")
+    return next((candidate for candidate in wished if candidate in offered), "")
+
+
 def question_text(permission: Permission, agent: str, wait_seconds: float) -> str:
     """Return the whole question: who asks, what for, where, which answers there are, and until when."""
     kind = f" ({permission.kind})" if permission.kind else ""

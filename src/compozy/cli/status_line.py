@@ -61,6 +61,7 @@ class StatusLine:
         finally:
             done.set()
             mover.join()
+            self.hide()
 
     def hide(self) -> None:
         """Erase the line, so that something else can be written."""

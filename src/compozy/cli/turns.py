@@ -15,9 +15,10 @@ from urllib.parse import quote
 
 from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
 from compozy.cli.interrupts import Interrupts, LeaveNow
+from compozy.cli.daemon_start import is_still_running
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import write_json_line
-from compozy.cli.questions import Question
+from compozy.cli.questions import Question, carried
 from compozy.cli.status_line import StatusLine
 from compozy.cli.turn_ending import Ending, judge
 from compozy.cli.turn_printer import TurnPrinter
@@ -200,11 +201,24 @@ class Turn:
                 return
         self.printer.tick()
 
-    def _decide(self, permission: Permission, decision: str, *, by: str) -> None:
+    def _decide(self, permission: Permission, wish: str, *, by: str) -> None:
+        decision = carried(permission, wish)
+        if not decision:
+            # The agent offers no way to say so, and silence would leave it waiting.
+            self.printer.line(f"the agent accepts no such answer to {permission.subject}: the turn is cancelled")
+            permission.decision, permission.decided_by = wish, by
+            self._cancel()
+            return
         body = {"request_id": permission.request_id, "turn_id": permission.turn_id or self.record.turn_id}
-        answer = fetch(self.client, "POST", f"{self.path}/approve", body=body | {"decision": decision})
-        if text_of(answer, "outcome") in ("applied", "resolved-after-restart", ""):
-            permission.decision, permission.decided_by = decision, by
+        try:
+            fetch(self.client, "POST", f"{self.path}/approve", body=body | {"decision": decision})
+        except LocalError as error:
+            if error.code == "connection_lost":
+                raise
+            # Somebody else, or the clock, was quicker; the stream tells what was decided.
+            self.printer.line(f"your answer came too late: {error.message}")
+            return
+        permission.decision, permission.decided_by = decision, by
 
     def _judged(self) -> TurnResult:
         stop_reason, failure = self._read_end()
@@ -236,9 +250,7 @@ class Turn:
             self.timed_out = True
             self._cancel()
             return
-        from compozy.daemon import control  # noqa: PLC0415 - start-up cost
-
-        alive = control.is_running(self.invocation.home)
+        alive = is_still_running(self.invocation)
         raise LocalError(
             f"the connection to the daemon broke off during the turn; what happened until then is kept in session "
             f"{self.session_id}: {error.message}",

@@ -97,3 +97,8 @@ def test_windows_is_refused_with_a_hint_at_wsl() -> None:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
     assert done.returncode == 1
     assert "wsl --install" in done.stderr
+
+
+def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["help", "completion"]) == 0
+    assert capsys.readouterr().out.startswith("Usage: compozy completion")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compozy.cli.questions import choices, decision_of, question_text
+from compozy.cli.questions import carried, choices, decision_of, question_text
 from compozy.cli.turn_record import Permission
 
 ALL = ("allow-once", "allow-always", "reject-once", "reject-always")
@@ -54,3 +54,19 @@ def test_only_what_the_agent_offers_can_be_chosen_and_no_is_always_there() -> No
     offered = choices(Permission("p", choices=("allow-once",)))
     assert offered == ("allow-once", "reject-once")
     assert decision_of("a", offered) is None
+
+
+@pytest.mark.parametrize(
+    ("offered", "wish", "sent"),
+    [
+        (ALL, "reject-once", "reject-once"),
+        (("allow-once", "reject-always"), "reject-once", "reject-always"),
+        (("allow-always", "reject-once"), "allow-once", "allow-always"),
+        (("allow-once",), "reject-once", ""),
+        ((), "allow-once", "allow-once"),
+    ],
+)
+def test_an_answer_the_agent_does_not_offer_becomes_its_nearest_kin(
+    offered: tuple[str, ...], wish: str, sent: str
+) -> None:
+    assert carried(Permission("p", choices=offered), wish) == sent

@@ -8,6 +8,7 @@ from compozy.cli.connection import JsonObject, connected, fetch, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, print_object
+from compozy.cli.status_line import StatusLine
 from compozy.cli.wording import age
 
 LEVELS = ("debug", "info", "warn", "error")
@@ -27,7 +28,8 @@ def daemon_start(invocation: Invocation, foreground: bool, log_level: str | None
     if foreground:
         control.run_foreground(invocation.home, log_level=log_level or "")
         return
-    record = control.start_detached(invocation.home, log_level=log_level or "")
+    with StatusLine(enabled=invocation.can_ask, activity="starting the daemon").moving():
+        record = control.start_detached(invocation.home, log_level=log_level or "")
     started: JsonObject = {
         "pid": record.pid,
         "port": record.port,
@@ -50,7 +52,8 @@ def daemon_stop(invocation: Invocation) -> None:
     """Stop the daemon of this home; sessions are stopped and can be woken by a prompt later."""
     from compozy.daemon import control  # noqa: PLC0415 - start-up cost
 
-    pid = control.stop(invocation.home)
+    with StatusLine(enabled=invocation.can_ask, activity="stopping the daemon").moving():
+        pid = control.stop(invocation.home)
     print_object(invocation, {"stopped": True, "pid": pid}, (Column("Stopped daemon", "pid"),), name="daemon")
 
 

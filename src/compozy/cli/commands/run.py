@@ -100,6 +100,10 @@ def run(
             if error.code != LEFT_RUNNING:
                 _stop(client, session)
             return _refused(invocation, error)
+        except BrokenPipeError:
+            # Nobody reads the answer any more, so nobody needs the work.
+            _stop(client, session)
+            raise
         if not keep:
             _stop(client, session)
     first = with_source({"agent_reason": choice.reason}, context)
