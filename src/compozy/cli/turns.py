@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
-from compozy.cli.interrupts import Interrupts, LeaveNow
 from compozy.cli.daemon_start import is_still_running
+from compozy.cli.interrupts import Interrupts, LeaveNow
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import write_json_line
 from compozy.cli.questions import Question, carried
