@@ -51,6 +51,8 @@ class UpdateLanes:
         failed: Callable[[Exception], None],
     ) -> None:
         self._deliver = deliver
+        # Kept, because asking for it costs a system call for each update.
+        self._loop = asyncio.get_running_loop()
         self._limits = limits
         self._pause, self._resume, self._failed = pause, resume, failed
         self._lanes: dict[str, _Lane] = {}
@@ -65,24 +67,23 @@ class UpdateLanes:
         """Take one update of `size` bytes; never blocks."""
         if self._is_broken:
             return
-        loop = asyncio.get_running_loop()
         lane = self._lanes.get(update.session_id)
         if lane is None:
             lane = self._lanes[update.session_id] = _Lane()
         lane.waiting.append((update, size))
         lane.put += 1
-        lane.last_put = loop.time()
+        lane.last_put = self._loop.time()
         self._bytes += size
         self._count += 1
         if lane.task is None:
-            lane.task = loop.create_task(self._work(lane))
+            lane.task = self._loop.create_task(self._work(lane))
         if not self._is_paused and (self._bytes > self._limits.queue or self._count > self._limits.queue_updates):
             self._is_paused = True
             self._pause()
 
     def mark(self, session_id: str) -> asyncio.Future[None]:
         """Return a future that is done when everything put so far for the session was handled."""
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        future: asyncio.Future[None] = self._loop.create_future()
         lane = self._lanes.get(session_id)
         if lane is None or lane.handled >= lane.put or self._is_broken:
             future.set_result(None)
