@@ -12,6 +12,7 @@ _ORACLE = "tests/contract/acp/test_sdk_oracle.py::"
 _DEATH = "tests/failure/acp/test_death.py::"
 _FRAMING = "tests/failure/acp/test_framing.py::"
 _FLOW = "tests/failure/acp/test_flow.py::"
+_DAEMON = "tests/interaction/sessions/test_processes.py::"
 _TURNS = "tests/failure/acp/test_turns.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -68,6 +69,30 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      _PROCESSES + "test_an_orphan_in_another_session_is_found_by_its_marker"),
     ("reaper", "acp.md group 5", "Zombies of orphans are collected, children of others left alone.",
      _PROCESSES + "test_a_subreaper_inherits_orphans_and_collects_them_once_nobody_else_does"),
+    (
+        "daemon_stop",
+        "acp.md group 5",
+        "An agent, deaf or not, and what it started end with a stopped daemon.",
+        _DAEMON + "test_an_agent_and_what_it_started_end_with_a_stopped_daemon",
+    ),
+    (
+        "daemon_kill",
+        "issue 2 done-when",
+        "A daemon killed in a turn leaves no agent process after the next start.",
+        _DAEMON + "test_a_daemon_killed_in_a_turn_leaves_no_process_after_the_next_start",
+    ),
+    (
+        "orphans",
+        "acp.md group 5",
+        "Orphans of agents become children of the daemon and are collected with their agent.",
+        _DAEMON + "test_orphans_of_an_agent_become_the_daemons_and_are_collected_with_it",
+    ),
+    (
+        "daemon_of_agent",
+        "acp.md group 5",
+        "A daemon that an agent starts is not ended with the agent.",
+        _DAEMON + "test_a_daemon_that_an_agent_starts_is_not_one_of_the_agents_processes",
+    ),
     # ---- wire ----
     ("long_line", "P49", "Lines of 64 KiB ± 1, 563 KB, 3 MB and 20 MB arrive intact.",
      _FRAMING + "test_a_long_line_is_delivered_intact"),

@@ -54,6 +54,7 @@ class _Session:
         self.is_busy = False
         self.is_answered = False
         self.is_cancelled = False
+        self.cancelled_at = 0.0
         self.is_replaying = False
 
 
@@ -341,7 +342,7 @@ class AcpClient:
         if session is None or not session.is_busy or session.is_answered:
             return
         if not session.is_cancelled:
-            session.is_cancelled = True
+            session.is_cancelled, session.cancelled_at = True, asyncio.get_running_loop().time()
             self._peer.notify("session/cancel", {"sessionId": session_id})
         self._cancel_permissions(session_id)
         for request in self._peer.incoming(session_id=session_id, method="terminal/create"):
@@ -349,8 +350,11 @@ class AcpClient:
         await self._terminals.kill_all(session_id)
 
     async def close(self) -> None:
-        busy = [session_id for session_id, session in self._sessions.items() if session.is_busy]
-        await self._lifetime.close(lambda: self._cancel_all(busy), self._turns_ended)
+        busy = {session_id: session for session_id, session in self._sessions.items() if session.is_busy}
+        # A turn that was cancelled a while ago has had that much of its time already.
+        now = asyncio.get_running_loop().time()
+        waited = min((now - s.cancelled_at if s.is_cancelled else 0.0 for s in busy.values()), default=0.0)
+        await self._lifetime.close(lambda: self._cancel_all(list(busy)), self._turns_ended, waited)
 
     async def _cancel_all(self, session_ids: Sequence[str]) -> None:
         for session_id in session_ids:

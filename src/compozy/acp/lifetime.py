@@ -135,29 +135,36 @@ class Lifetime:
         await self._notes.drain(_DRAIN)
 
     # ---- the end we ask for --------------------------------------------------------------------------------------
-    async def close(self, cancel_turns: Callable[[], Awaitable[None]], turns_ended: asyncio.Event) -> None:
+    async def close(
+        self, cancel_turns: Callable[[], Awaitable[None]], turns_ended: asyncio.Event, waited: float
+    ) -> None:
         """Run the stop ladder once; later callers wait for the same end.
 
         Args:
             cancel_turns: asks running turns to end.
             turns_ended: set while no turn is running.
+            waited: seconds that running turns have already had to end.
         """
         if self._closing is None:
-            self._closing = asyncio.get_running_loop().create_task(self._close(cancel_turns, turns_ended))
+            self._closing = asyncio.get_running_loop().create_task(self._close(cancel_turns, turns_ended, waited))
         await asyncio.shield(self._closing)
 
-    async def _close(self, cancel_turns: Callable[[], Awaitable[None]], turns_ended: asyncio.Event) -> None:
+    async def _close(
+        self, cancel_turns: Callable[[], Awaitable[None]], turns_ended: asyncio.Event, waited: float
+    ) -> None:
         if self._is_ending:
             await self._over.wait()
             return
         self._is_closing = True
         if not (self._failure or self._child.exited.is_set()):
             await cancel_turns()
-            await _wait_any([turns_ended, self._child.exited], self._bounds.cancel)
+            await _wait_any([turns_ended, self._child.exited], max(0.0, self._bounds.cancel - waited))
             await self._child.note_members()
             if self._child.stdin is not None:
                 self._child.stdin.close()
-            await self._child.wait_exit(self._bounds.eof)
+            # An agent that ignores a cancel will hardly leave by itself.
+            is_stubborn = not turns_ended.is_set()
+            await self._child.wait_exit(min(self._bounds.eof, self._bounds.term) if is_stubborn else self._bounds.eof)
         self._wake.set()
         await self._sweep()
         self._peer.end(AgentDied("the agent was stopped", exit_code=self._child.exit_code))

@@ -140,6 +140,8 @@ def _spawn(home: Home, log_level: str, base: Mapping[str, str]) -> tuple[int, in
     """Start the daemon's process in a session of its own; return its pid and the end of its standard error."""
     read_end, write_end = os.pipe()
     environ = {**base, "COMPOZY_HOME": str(home.root), CHILD_MARKER: "1"}
+    # Started by an agent, the daemon must not count as one of its processes: it would be ended with that session.
+    environ.pop("COMPOZY_PROCESS_MARKER", None)
     arguments = [sys.executable, "-m", "compozy.daemon", *((log_level,) if log_level else ())]
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),

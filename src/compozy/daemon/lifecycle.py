@@ -16,6 +16,8 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass
 
 from compozy import __version__
+from compozy.acp.child import own_children
+from compozy.acp.processes import AdoptedReaper, become_subreaper
 from compozy.config.config import Config
 from compozy.config.daemon_record import DaemonRecord, remove_record, write_record
 from compozy.config.home import Home
@@ -40,6 +42,7 @@ _log = logging.getLogger("compozy.daemon")
 SHUTDOWN_SECONDS = 10.0
 _SESSION_SECONDS = 7.0
 _REQUEST_SECONDS = 2.0
+_ORPHAN_SECONDS = 30.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,6 +117,7 @@ async def _serve(
     stopping = _stop_on_signals()
     status = _status(home, config, sockets)
     async with AsyncExitStack() as stack:
+        stack.push_async_callback(_end_task, asyncio.create_task(_collect_orphans()))
         services = await stack.enter_async_context(_services(home, config, status, redactor))
         streams_stop = asyncio.Event()
         server = HttpServer()
@@ -131,6 +135,19 @@ async def _serve(
         await stopping.wait()
         _log.info("stopping")
         await _stop(status, services, server, streams_stop)
+
+
+async def _collect_orphans() -> None:
+    """Collect the zombies of agents' orphans, which come to the daemon because it is their subreaper."""
+    reaper = AdoptedReaper()
+    while become_subreaper():
+        await asyncio.sleep(_ORPHAN_SECONDS)
+        await asyncio.to_thread(reaper.collect, frozenset(own_children))
+
+
+async def _end_task(task: "asyncio.Task[None]") -> None:
+    task.cancel()
+    await asyncio.wait([task])
 
 
 async def _stop(status: DaemonStatus, services: Services, server: HttpServer, streams_stop: asyncio.Event) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compozy.acp.client import AcpClient
-from compozy.acp.contract import AgentBusy, AgentError, PermissionRequest, PromptOutcome, StopBounds
+from compozy.acp.contract import AgentBusy, AgentDied, AgentError, PermissionRequest, PromptOutcome, StopBounds
 from tests.kit.agents import received
 from tests.kit.recording import BOUND, Recording, chunk_texts, open_session, running, text_block, until
 
@@ -94,8 +94,6 @@ async def test_a_cancel_answered_with_something_else_still_ends_the_turn(
 
 @pytest.mark.parametrize("behaviour", ["ignore", "never"])
 async def test_an_agent_that_ignores_a_cancel_is_ended_by_closing(tmp_path: Path, behaviour: str) -> None:
-    from compozy.acp.contract import AgentDied
-
     script = {"cancel": behaviour, "prompts": [[{"text": "a"}, {"wait_file": str(tmp_path / "never")}]]}
     async with running(tmp_path, script, bounds=StopBounds(cancel=0.1, eof=0.1, term=0.1)) as (client, seen):
         session = await open_session(client, tmp_path)
@@ -104,6 +102,20 @@ async def test_an_agent_that_ignores_a_cancel_is_ended_by_closing(tmp_path: Path
         await client.cancel(session)
         await client.close()
         with pytest.raises(AgentDied, match="the agent was stopped"):
+            await turn
+
+
+async def test_a_turn_cancelled_long_ago_gets_no_second_wait(tmp_path: Path) -> None:
+    script = {"cancel": "never", "prompts": [[{"text": "a"}, {"wait_file": str(tmp_path / "never")}]]}
+    async with running(tmp_path, script, bounds=StopBounds(cancel=1000.0, eof=0.1, term=0.1)) as (client, seen):
+        session = await open_session(client, tmp_path)
+        turn = _prompt(client, session)
+        await until(lambda: seen.updates)
+        await client.cancel(session)
+        client._sessions[session].cancelled_at -= 1000.0
+        async with asyncio.timeout(BOUND):
+            await client.close()
+        with pytest.raises(AgentDied):
             await turn
 
 
@@ -180,8 +192,6 @@ async def test_a_permission_still_open_when_its_turn_ends_cannot_be_approved_any
 
 
 async def test_open_permissions_end_with_the_agent(tmp_path: Path) -> None:
-    from compozy.acp.contract import AgentDied
-
     params = {"sessionId": "fake-1", "toolCall": {"toolCallId": "t"}, "options": []}
     ask = {"request": "session/request_permission", "params": params, "async": True}
     go = tmp_path / "go"
@@ -419,8 +429,6 @@ def _assert_gone(pid: int) -> None:
 
 # ---- storing fails ------------------------------------------------------------------------------------------------
 async def test_updates_that_cannot_be_stored_end_the_connection_not_the_daemon(tmp_path: Path) -> None:
-    from compozy.acp.contract import AgentDied
-
     class Full(Recording):
         async def on_updates(self, updates: object) -> None:
             raise OSError("disk full")
