@@ -25,6 +25,9 @@ lint: $(STAMP)   ## style, types and layers
 	@$(VENV)/bin/mypy --no-error-summary
 	@$(VENV)/bin/lint-imports --no-cache > .lint-imports.log || { cat .lint-imports.log; exit 1; }
 
+demo: $(STAMP)   ## do the main job on a sample workspace, with the embedded agent (no account, no network)
+	@scripts/demo.sh
+
 test: $(STAMP)   ## run the tests
 	@echo "==> running the tests with $$($(PY) --version)"
 	@$(PY) -m pytest

@@ -11,7 +11,13 @@ export COMPOZY_HOME=$demo/home
 workspace=$demo/webshop
 
 say() { printf '\n==> %s\n' "$*"; }
-show() { printf '    $ compozy'; printf ' %q' "$@"; printf '\n\n'; "$compozy" "$@"; }
+show() {
+    printf '    $ compozy'
+    for word in "$@"; do case $word in *[!A-Za-z0-9_./=-]*) printf ' "%s"' "$word" ;; *) printf ' %s' "$word" ;; esac; done
+    printf '\n\n'
+    "$compozy" "$@"
+    printf '\n'
+}
 stop_daemon() { [ ! -d "$COMPOZY_HOME" ] || "$compozy" daemon stop >/dev/null 2>&1 || true; }
 
 trap stop_daemon EXIT
@@ -35,8 +41,8 @@ show run "$task" --workspace webshop --on-ask allow --timeout 2m --name "double 
 say "What it wrote, in $workspace/FINDINGS.md:"
 sed -n '1,12p' "$workspace/FINDINGS.md"
 
-say "Another task fits another agent."
-show run "Which log lines show a payment timeout?" --workspace webshop --on-ask deny --timeout 2m
+say "Another task fits another agent (the first lines of its answer):"
+show run "Which log lines show a payment timeout?" --workspace webshop --on-ask deny --timeout 2m | sed -n '1,28p'
 
 say "Everything was stored before it was shown. The sessions, and what happened in the first one:"
 show session list --all --workspace webshop

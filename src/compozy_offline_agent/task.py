@@ -25,15 +25,18 @@ DEFAULT_FINDINGS = "FINDINGS.md"
 # More words than this only blur a ranking; the first ones say what the task is about.
 MAX_WORDS = 24
 RELATED_WEIGHT = 0.35
+# A longer text is something pasted: what is asked stands before or after it.
+_HEAD, _TAIL = 8_000, 4_000
 
 _MARKER = re.compile(r"^[ \t]*User request:[ \t]*", re.MULTILINE)
 # Blocks that the client adds to a turn about the session and its surroundings.
-_CONTEXT = re.compile(r"<(compozy-[\w-]+)>.*?</\1>", re.DOTALL)
+_CONTEXT = re.compile(r"<(compozy-[\w-]{1,60})>")
 _QUOTED = re.compile(
     r"\"([^\"\n]{2,200})\"|“([^”\n]{2,200})”|«([^»\n]{2,200})»|`([^`\n]{2,200})`|(?<!\w)'([^'\n]{2,200})'(?!\w)"
 )
-_FILE = r"[\"'`“«]?(?P<file>[\w@~.+-]*(?:/[\w@.+-]+)+/?|[\w@.+-]+/|[\w@+-]+(?:\.[\w@+-]+)+)[\"'`”»]?"
-_OPENING = r"(?:^|[.;:,!?\n]\s*|\band\s+|\bthen\s+|\bplease\s+)(?:and\s+|then\s+|please\s+|also\s+)*"
+_FILE = r"[\"'`“«]?(?P<file>[\w@~.+-]{0,100}(?:/[\w@.+-]{1,100})+/?"
+_FILE += r"|[\w@.+-]{1,100}/|[\w@+-]{1,100}(?:\.[\w@+-]{1,100})+)[\"'`”»]?"
+_OPENING = r"(?:^|[.;:,!?\n]\s*|\band\s+|\bthen\s+|\bplease\s+)(?:(?:and|then|please|also)\s+){0,3}"
 _VERB = r"(?:write|save|put|store|record|export|produce|create)"
 _THING = r"(?:findings?|results?|report|answers?|summary|overview|notes|them|it|that|this|everything"
 _THING += r"|what you (?:find|found))"
@@ -50,7 +53,7 @@ _REPORT = re.compile(
     r"(?:findings?(?:\s+(?:file|report))?|report|summary(?:\s+file)?|results?)\b",
     re.IGNORECASE,
 )
-_PATH = re.compile(r"[\w@.+-]*(?:/[\w@.+-]+)+|[\w@+-]+\.[A-Za-z]\w{0,7}\b")
+_PATH = re.compile(r"[\w@.+-]{0,100}(?:/[\w@.+-]{1,100})+|[\w@+-]{1,100}\.[A-Za-z]\w{0,7}\b")
 
 
 class Word(NamedTuple):
@@ -100,19 +103,36 @@ def read_task(blocks: Sequence[object]) -> Task:
 def user_text(prompt: str) -> str:
     """Return the user's own words: what follows the last "User request:" line, less the client's context."""
     markers = list(_MARKER.finditer(prompt))
-    return _CONTEXT.sub("", prompt[markers[-1].end() :] if markers else prompt).strip()
+    return _without_context(prompt[markers[-1].end() :] if markers else prompt).strip()
+
+
+def _without_context(text: str) -> str:
+    kept, at = [], 0
+    unclosed: set[str] = set()
+    for opening in _CONTEXT.finditer(text):
+        name = opening[1]
+        if opening.start() < at or name in unclosed:
+            continue
+        end = text.find(f"</{name}>", opening.end())
+        if end < 0:
+            unclosed.add(name)
+            continue
+        kept.append(text[at : opening.start()])
+        at = end + len(name) + 3
+    return "".join(kept) + text[at:]
 
 
 def understand(text: str, attachments: tuple[Attachment, ...] = ()) -> Task:
     """Take a task apart."""
-    searched, write_to = _cut_write_clause(text)
+    read = text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n{text[-_TAIL:]}"
+    searched, write_to = _cut_write_clause(read)
     phrases = [fold(next(group for group in match.groups() if group)) for match in _QUOTED.finditer(searched)]
     paths = [fold(match.group().lstrip("./")) for match in _PATH.finditer(searched)]
     words = _words(searched)
     phrases += [word.stem for word in words if is_unspaced(word.stem)]
     opening = IDENTIFIER.findall(text.lower())[:2]
     wants_change = bool(opening) and (opening[0] in CHANGES or (opening[0] == "please" and opening[-1] in CHANGES))
-    if _REPORT.match(text):
+    if _REPORT.match(read):
         wants_change = False
     return Task(
         text=text,

@@ -124,7 +124,7 @@ def test_what_the_agent_asks_is_answered_as_told(user: User, answer: str) -> Non
     assert ("permission" in stored_types(user, report["session_id"])) == bool(report["permissions"])
 
 
-def test_a_daemon_killed_in_a_turn_loses_no_shown_event_and_its_agent_is_ended_by_the_next(user: User) -> None:
+def test_a_daemon_killed_in_a_turn_loses_nothing_and_the_next_ends_the_agent(user: User) -> None:
     options = ["--agent", "tester", "--workspace", str(user.prepared.workspace), "-o", "jsonl", "--timeout", "2m"]
     running = user.start("run", "[[slow 4000 50]]", *options, "--permissions", "approve-all")
     assert running.stdout is not None

@@ -108,4 +108,22 @@ PROMISES: tuple[Promise, ...] = (
         text="A cancel while a real agent waits for a permission ends the turn.",
         test="tests/e2e/test_over_our_connection.py::test_a_cancel_while_a_permission_is_pending_ends_the_turn",
     ),
+    Promise(
+        id="e2e-daemon-run",
+        source="issue 2, Real components",
+        text="compozy run with a real agent streams, has its effect, is stored, and stops the agent's processes.",
+        test="tests/e2e/test_through_the_daemon.py::test_a_run_streams_text_has_its_effect_and_is_stored",
+    ),
+    Promise(
+        id="e2e-daemon-killed",
+        source="issue 2, Done when",
+        text="A daemon killed in a real agent's turn keeps what it showed, and the next one ends the agent.",
+        test="tests/e2e/test_through_the_daemon.py::test_a_daemon_killed_in_a_turn_loses_nothing_and_the_next_ends_the_agent",
+    ),
+    Promise(
+        id="demo",
+        source="issue 2 item 2",
+        text="make demo does the main job without terminal, account or network, twice, and leaves no process.",
+        test="tests/interaction/test_demo.py::test_the_demo_does_the_main_job_twice_and_leaves_no_process",
+    ),
 )

@@ -78,3 +78,13 @@ def test_text_that_was_attached_can_be_searched_and_odd_blocks_are_passed_over()
     task = read_task(blocks)
     assert task.text == "find the cursor"
     assert [(one.name, one.text) for one in task.attachments] == [("file:///x/log.txt", "the cursor jumped")]
+
+
+@pytest.mark.parametrize(
+    "piece",
+    ["write findings ", "and then please ", '"', "a/", "a.", "<compozy-x>", "User request:", "write it ", "a"],
+)
+def test_a_long_pasted_text_is_taken_apart_in_linear_time(piece: str) -> None:
+    # The suite would not end within its bound if a pattern tried every split of these.
+    task = understand(user_text(piece * 50_000 + " find the cursor"))
+    assert task.text.endswith("find the cursor")
