@@ -25,6 +25,7 @@ _TRAPS = re.compile("[\ufeff\x85\u2028\u2029\x7f]")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 # More structure characters than this and the nesting is measured before the recursive composer sees the text.
 _SAFE_DEPTH = MAX_NESTING - 4
+_TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 _BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
 _ALIAS = re.compile(r"(?:^|[\s\[{,])\*[0-9A-Za-z_-]")
 _STANDARD_TAG = "tag:yaml.org,2002:"
@@ -124,7 +125,7 @@ class YamlDocument:
         if identity in self._open:
             raise YamlProblem("an anchor contains itself", _span(node))
         if len(self._open) >= MAX_NESTING:
-            raise YamlProblem(f"nested deeper than {MAX_NESTING} levels", _span(node), code="nesting-too-deep")
+            raise YamlProblem(_TOO_DEEP, _span(node), code="nesting-too-deep")
         self._open.add(identity)
         value: object
         if isinstance(node, SequenceNode):
@@ -325,6 +326,9 @@ def _compose(text: str) -> Node | None:
         at = mark.index if mark is not None else 0
         context = error.context_mark.index if error.context_mark is not None else None
         words = " ".join(part for part in (error.context, error.problem) if part)
+        if "nesting depth" in words:
+            # libyaml's own limit is far above ours, but it scans ahead.
+            raise YamlProblem(_TOO_DEEP, (at, at), code="nesting-too-deep") from None
         raise YamlProblem(words, (at, at), context=context) from None
     except YAMLError as error:
         raise YamlProblem(str(error), (0, 0)) from None
@@ -353,9 +357,7 @@ def _check_depth(text: str) -> None:
         if kind == "open":
             depth += 1
             if depth > MAX_NESTING:
-                raise YamlProblem(
-                    f"nested deeper than {MAX_NESTING} levels", (index, index + 1), code="nesting-too-deep"
-                )
+                raise YamlProblem(_TOO_DEEP, (index, index + 1), code="nesting-too-deep")
         elif kind == "close":
             depth -= 1
 
