@@ -42,7 +42,7 @@ say "What it wrote, in $workspace/FINDINGS.md:"
 sed -n '1,12p' "$workspace/FINDINGS.md"
 
 say "Another task fits another agent (the first lines of its answer):"
-show run "Which log lines show a payment timeout?" --workspace webshop --on-ask deny --timeout 2m | sed -n '1,28p'
+show run "Which log lines show a payment timeout?" --workspace webshop --on-ask deny --timeout 2m 2>&1 | sed -n '1,32p'
 
 say "Everything was stored before it was shown. The sessions, and what happened in the first one:"
 show session list --all --workspace webshop

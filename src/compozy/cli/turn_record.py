@@ -149,6 +149,8 @@ class TurnRecord:
     errors: list[str] = field(default_factory=list)
     finish_reason: str = ""
     is_finished: bool = False
+    _is_block_over: bool = False
+    _was_noted: bool = False
 
     @property
     def text(self) -> str:
@@ -156,8 +158,30 @@ class TurnRecord:
         return "\n\n".join(block for block in ("".join(self.texts).split("\0")) if block.strip())
 
     def apply(self, frame: Mapping[str, object]) -> tuple[Step, ...]:
-        """Take one frame and return what it means, in order."""
-        return tuple(self._steps(frame))
+        """Take one frame and return what it means, in order.
+
+        The stream ends a block of text before anything else it tells. Where that was only a note which nobody sees
+        (an agent renames its session in mid-sentence), the next block goes on with the same sentence.
+        """
+        kind = frame.get("type")
+        if kind == "text-end":
+            self._is_block_over, self._was_noted = True, False
+            return ()
+        if not self._is_block_over or kind == "text-start":
+            return tuple(self._steps(frame))
+        if kind == "data-compozy-event":
+            steps = tuple(self._steps(frame))
+            self._was_noted = not steps
+            return (*self._end_block(), *steps) if steps else ()
+        if kind == "text-delta" and self._was_noted:
+            self._is_block_over = False
+            return tuple(self._steps(frame))
+        return (*self._end_block(), *self._steps(frame))
+
+    def _end_block(self) -> tuple[Step, ...]:
+        self._is_block_over = False
+        self.texts.append("\0")
+        return (TextEnded(),)
 
     def _steps(self, frame: Mapping[str, object]) -> Iterator[Step]:
         match frame.get("type"):
@@ -166,9 +190,6 @@ class TurnRecord:
             case "text-delta":
                 self.texts.append(text_of(frame, "delta").replace("\0", ""))
                 yield Text(text_of(frame, "delta"))
-            case "text-end":
-                self.texts.append("\0")
-                yield TextEnded()
             case "reasoning-delta":
                 yield Thought(text_of(frame, "delta"))
             case "tool-input-start" | "tool-input-available":

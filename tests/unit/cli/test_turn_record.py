@@ -1,5 +1,7 @@
 """What the frames of a turn's stream mean."""
 
+import pytest
+
 from compozy.cli.turn_record import (
     Asked,
     Decided,
@@ -42,7 +44,32 @@ def test_blocks_of_text_become_one_answer_with_a_blank_line_between() -> None:
         steps += record.apply({"type": "text-end", "id": block})
     assert record.turn_id == "turn-1"
     assert record.text == "one\n\ntwo"
-    assert steps == (Text("o"), Text("ne"), TextEnded(), Text("t"), Text("wo"), TextEnded())
+    assert steps == (Text("o"), Text("ne"), TextEnded(), Text("t"), Text("wo"))
+
+
+@pytest.mark.parametrize(
+    ("between", "text"),
+    [
+        (event("system", raw={"sessionUpdate": "session_info_update"}), "one and the same"),
+        (event("usage", usage={"total_tokens": 3}), "one and the same"),
+        (event("system", text="the model was skipped"), "one and \n\nthe same"),
+        ({"type": "tool-input-start", "toolCallId": "t1", "toolName": "read"}, "one and \n\nthe same"),
+        ({"type": "reasoning-delta", "id": "r", "delta": "hm"}, "one and \n\nthe same"),
+    ],
+)
+def test_only_what_a_person_sees_breaks_a_sentence(between: dict[str, object], text: str) -> None:
+    record = TurnRecord()
+    for frame in (
+        {"type": "text-delta", "id": "1", "delta": "one and "},
+        {"type": "text-end", "id": "1"},
+        between,
+        {"type": "text-start", "id": "2"},
+        {"type": "text-delta", "id": "2", "delta": "the same"},
+        {"type": "text-end", "id": "2"},
+        {"type": "finish", "finishReason": "stop"},
+    ):
+        record.apply(frame)
+    assert record.text == text
 
 
 def test_a_tool_call_starts_gains_detail_and_ends_once() -> None:
