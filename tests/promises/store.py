@@ -62,6 +62,12 @@ PROMISES: tuple[Promise, ...] = (
         test=_FILE + "test_a_missing_layout_step_is_run_and_a_failing_one_changes_nothing",
     ),
     Promise(
+        "store.upgrade",
+        "issue 6 durability",
+        "A store of every earlier layout opens with all its facts.",
+        test="tests/failure/test_store_upgrade.py::test_an_old_store_opens_with_all_its_facts_and_takes_new_ones",
+    ),
+    Promise(
         "store.shrinks",
         "issue 6 durability",
         "Removing a session gives its space back to the disk.",
