@@ -1,12 +1,16 @@
 """Start, readiness, second daemon, stop, crash and restart, through the product's own control functions."""
 
+import contextlib
 import json
 import os
+import shutil
 import signal
 import socket
+import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -203,3 +207,60 @@ def test_without_http_only_the_socket_is_served(tmp_path: Path) -> None:
 
 def test_the_daemon_is_detached_from_its_starter(running_daemon: Daemon) -> None:
     assert os.getsid(running_daemon.pid) == running_daemon.pid
+
+
+def test_a_copied_home_never_controls_the_daemon_of_the_original(running_daemon: Daemon, tmp_path: Path) -> None:
+    copy = Home(tmp_path / "copy")
+    copy.root.mkdir()
+    for path in (running_daemon.home.record_file, running_daemon.home.lock_file):
+        shutil.copy(path, copy.root)
+    assert not control.is_running(copy)
+    with pytest.raises(LocalError, match="not running"):
+        control.stop(copy)
+    assert identity(running_daemon)["pid"] == running_daemon.pid
+
+
+def test_a_database_of_another_program_is_one_clear_sentence_and_stays_untouched(daemon_home: Home) -> None:
+    daemon_home.create()
+    with contextlib.closing(sqlite3.connect(daemon_home.database)) as database:
+        database.execute("CREATE TABLE theirs (x)")
+        database.commit()
+    before = daemon_home.database.read_bytes()
+    with pytest.raises(LocalError) as caught:
+        Daemon(daemon_home).start()
+    assert "\n" not in str(caught.value) and str(daemon_home.database) in str(caught.value)
+    assert daemon_home.database.read_bytes() == before
+    assert not control.is_running(daemon_home)
+
+
+def test_two_starts_at_once_lead_to_one_daemon(daemon_home: Home) -> None:
+    records: list[DaemonRecord] = []
+    environ = Daemon(daemon_home).environment
+
+    def start() -> None:
+        records.append(control.start_detached(daemon_home, if_running="use", environ=environ))
+
+    threads = [threading.Thread(target=start) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert len(records) == 3
+    assert len({record.pid for record in records}) == 1
+
+
+def test_a_start_in_the_foreground_says_where_it_listens_and_ends_with_ctrl_c(daemon_home: Home) -> None:
+    code = (
+        "from compozy.config.home import Home; from compozy.daemon import control; "
+        "control.run_foreground(Home.from_environment())"
+    )
+    environ = Daemon(daemon_home).environment
+    with subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            assert f"is ready: socket {daemon_home.socket}" in process.stdout.readline()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 0
+        finally:
+            process.kill()
+    assert not daemon_home.record_file.exists()
