@@ -53,6 +53,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         end_process=end_recorded_process,
         redact_text=redactor.text,
         redact_raw=redactor.json_bytes,
+        keep_secret=redactor.register,
         version=__version__,
     )
     sessions = Sessions(deps, workspaces, fleet)

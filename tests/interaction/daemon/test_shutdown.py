@@ -133,6 +133,28 @@ def test_agents_inherit_the_users_umask(world: World) -> None:
     assert masks == own
 
 
+def test_a_secret_bound_to_a_provider_is_masked_wherever_it_turns_up(tmp_path: Path) -> None:
+    config = """
+[providers.bound]
+command = "unused"
+[[providers.bound.credential_slots]]
+name = "word"
+target_env = "PLAIN_WORD"
+"""
+    world = World(tmp_path, config=config)
+    world.daemon.environment["PLAIN_WORD"] = "hush-hush"
+    world.start()
+    try:
+        world.agent("echo", {}, provider="bound")
+        stream = world.prompt(world.create("echo"), "say hush-hush again")
+    finally:
+        world.end()
+    assert "[REDACTED]" in stream.text and "hush-hush" not in stream.text
+    for path in world.daemon.home.root.rglob("*"):
+        if path.is_file():
+            assert b"hush-hush" not in path.read_bytes(), path
+
+
 def test_secrets_of_the_environment_never_reach_the_log(tmp_path: Path) -> None:
     world = World(tmp_path)
     world.daemon.environment["SERVICE_TOKEN"] = "tok_7f3a9"

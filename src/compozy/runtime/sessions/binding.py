@@ -107,7 +107,10 @@ def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: s
         model=record.model,
         reasoning_effort=record.reasoning_effort,
     )
-    env.update(_credentials(provider, os.environ))
+    secrets = _credentials(provider, os.environ)
+    for secret in secrets.values():
+        deps.keep_secret(secret)
+    env.update(secrets)
     try:
         argv = split_command(record.command)
     except ValueError as error:

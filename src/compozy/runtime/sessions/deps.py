@@ -12,6 +12,7 @@ from compozy.config.home import Home
 from compozy.runtime.sessions.content import RedactRaw, RedactText
 from compozy.store.interface import ProcessRecord, Store
 
+KeepSecret = Callable[[str], None]
 Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
 EndProcess = Callable[[ProcessRecord], Awaitable[None]]
 
@@ -44,3 +45,5 @@ class Deps:
     redact_raw: RedactRaw
     version: str
     bounds: Bounds = Bounds()
+    # Told every secret that is handed to an agent, so that it is redacted wherever it turns up.
+    keep_secret: KeepSecret = lambda _: None
