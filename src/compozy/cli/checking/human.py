@@ -48,9 +48,11 @@ def block(one: Diagnostic, report: CheckReport, painter: Painter) -> str:
     word = painter.paint(one.severity.value, _COLOURS[one.severity])
     lines = [f"{painter.paint(place, '1')}: {word}: {_flat(one.message)} [{one.code}]"]
     lines += _source(one, report, painter)
-    for label, text in (("why", one.cause), ("fix", one.repair.title if one.repair else "")):
-        if text:
-            lines.append(f"      {painter.paint(label, '36')}: {_flat(text)}")
+    if one.cause:
+        lines.append(f"      {painter.paint('why', '36')}: {_flat(one.cause)}")
+    if one.repair is not None:
+        lines.append(f"      {painter.paint('fix', '36')}: {_flat(one.repair.title)}")
+        lines += _repaired_line(one, report, painter)
     return "\n".join(lines) + "\n"
 
 
@@ -77,6 +79,27 @@ def _source(one: Diagnostic, report: CheckReport, painter: Painter) -> list[str]
         f"{number} | {before}{marked}{after}".rstrip(),
         f"      | {' ' * width(before)}{painter.paint(caret, _COLOURS[one.severity])}",
     ]
+
+
+def _repaired_line(one: Diagnostic, report: CheckReport, painter: Painter) -> list[str]:
+    """Show the line as the repair writes it, when the repair stays within one line."""
+    text = report.texts.get(one.path)
+    if text is None or one.repair is None or not one.repair.edits:
+        return []
+    first = min(edit.start for edit in one.repair.edits)
+    start = text.rfind("\n", 0, first) + 1
+    end = text.find("\n", start)
+    end = len(text) if end < 0 else end
+    line = text[start:end]
+    for edit in sorted(one.repair.edits, key=lambda each: each.start, reverse=True):
+        if edit.end > end or "\n" in edit.replacement:
+            return []
+        line = line[: edit.start - start] + edit.replacement + line[edit.end - start :]
+    number = text.count("\n", 0, start) + 1
+    shown = _printable(hide_secrets(line.removesuffix("\r")))
+    if not shown.strip() or len(shown) > _MAX_WIDTH:
+        return []
+    return [f"{number:>5} {painter.paint('+', '32')} {shown}"]
 
 
 def hide_secrets(line: str) -> str:

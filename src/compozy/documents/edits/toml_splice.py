@@ -21,6 +21,7 @@ from compozy.documents.edits.nodes import (
 from compozy.documents.edits.splice import Splicer, refuse_fixed
 from compozy.documents.edits.toml_nodes import Section, TomlPath, locate_toml
 from compozy.documents.edits.toml_text import TomlDialect, key_text, value_text
+from compozy.model.diagnostic import TextEdit
 
 
 def read_toml(text: str) -> dict[str, object]:
@@ -48,7 +49,7 @@ def set_toml(text: str, start: int, end: int, new: Mapping[str, object], order: 
     assert isinstance(wanted, dict)
     editor = _TomlEditor(text, start, end, order)
     editor.walk((), old, wanted)
-    result = apply_edits(text, editor.splicer.edits)
+    result = apply_edits(text, editor.edits())
     if fingerprint(read_toml(result[start : len(result) - (len(text) - end)])) != fingerprint(wanted):
         raise CannotEdit("the TOML would not read as asked after the edit")
     return result
@@ -57,6 +58,7 @@ def set_toml(text: str, start: int, end: int, new: Mapping[str, object], order: 
 class _TomlEditor:
     def __init__(self, text: str, start: int, end: int, order: Sequence[str]) -> None:
         self.splicer = Splicer(text, TomlDialect(), order=order)
+        self._tables: list[tuple[int, list[str]]] = []
         self._text = text
         self._end = end
         self._sections = locate_toml(text, start, end)
@@ -118,6 +120,9 @@ class _TomlEditor:
             for one in value:
                 self._append_section(name, one)
             return
+        if isinstance(value, dict) and value and all(isinstance(part, str) for part in path):
+            self._append_table((*path, name), value)
+            return
         section = next((one for one in self._sections if one.path == path), None)
         if section is not None:
             self._add_statement(section, f"{key_text(name)} = {value_text(value)}", name)
@@ -164,17 +169,38 @@ class _TomlEditor:
         place = line_end(self._text, sections[-1].end)
         self._insert_section(place, str(path[0]), value)
 
+    def _append_table(self, path: TomlPath, value: Mapping[str, object]) -> None:
+        """Write a new table, and the tables in it, with headers of their own at the end."""
+        inner = {name: item for name, item in value.items() if isinstance(item, dict) and item}
+        own = {name: item for name, item in value.items() if name not in inner}
+        if own or not inner:
+            header = "[" + ".".join(key_text(str(part)) for part in path) + "]"
+            self._insert_lines(
+                self._end, [header, *(f"{key_text(key)} = {value_text(one)}" for key, one in own.items())]
+            )
+        for name, item in inner.items():
+            self._append_table((*path, name), item)
+
     def _append_section(self, name: str, value: object) -> None:
         if not isinstance(value, dict):
             raise CannotEdit("a table cannot be inserted here")
         self._insert_section(self._end, name, value)
 
     def _insert_section(self, place: int, name: str, value: Mapping[str, object]) -> None:
-        newline = line_break(self._text, max(0, place - 1))
-        lines = [f"[[{key_text(name)}]]", *(f"{key_text(key)} = {value_text(one)}" for key, one in value.items())]
-        missing = place > 0 and self._text[place - 1] != "\n"
-        lead = (
-            newline if place > 0 and self._text[:place].strip() and not self._text[:place].endswith("---\n") else ""
-        )
-        block = newline.join(lines)
-        self.splicer.cut(place, place, (newline if missing else "") + lead + block + ("" if missing else newline))
+        rows = (f"{key_text(key)} = {value_text(one)}" for key, one in value.items())
+        self._insert_lines(place, [f"[[{key_text(name)}]]", *rows])
+
+    def _insert_lines(self, place: int, lines: list[str]) -> None:
+        self._tables.append((place, lines))
+
+    def edits(self) -> list[TextEdit]:
+        """Return all edits. New tables come after every statement at the same place, else it would become theirs."""
+        edits = list(self.splicer.edits)
+        for place, lines in self._tables:
+            newline = line_break(self._text, max(0, place - 1))
+            above = self._text[:place]
+            begin = newline if above and not above.endswith("\n") else ""
+            blank = newline if edits or (above.strip() and not above.endswith("---\n")) else ""
+            block = begin + blank + newline.join(lines) + ("" if begin else newline)
+            edits.append(TextEdit(start=place, end=place, replacement=block))
+        return edits

@@ -145,13 +145,20 @@ def test_a_file_that_is_not_utf_8_names_the_place(tmp_path: Path) -> None:
     assert (problem.position.line, problem.position.column) == (4, 3)
 
 
-def test_every_file_of_a_catalog_folder_is_repaired(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("extension", "text"),
+    [
+        ("json", '{{"id": "{name}",\n "sumary":  "S.",\n "outcome": "O."}}'),
+        ("toml", 'id = "{name}"\nsumary = "S."  # keep\noutcome = "O."\n'),
+    ],
+)
+def test_every_file_of_a_catalog_folder_is_repaired(extension: str, text: str, tmp_path: Path) -> None:
     folder = tmp_path / "a"
     (folder / "capabilities").mkdir(parents=True)
     (folder / "AGENT.md").write_text("---\nname: a\n---\nHi\n")
     for name in ("one", "two"):
-        text = f'{{"id": "{name}",\n "sumary":  "S.",\n "outcome": "O."}}'
-        (folder / "capabilities" / f"{name}.json").write_text(text)
+        (folder / "capabilities" / f"{name}.{extension}").write_text(text.format(name=name))
     repair([folder])
     assert check([folder]).diagnostics == ()
-    assert (folder / "capabilities/two.json").read_text() == '{"id": "two",\n "summary":  "S.",\n "outcome": "O."}'
+    expected = text.format(name="two").replace("sumary", "summary")
+    assert (folder / f"capabilities/two.{extension}").read_text() == expected

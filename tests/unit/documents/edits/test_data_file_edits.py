@@ -32,8 +32,20 @@ def test_a_key_is_added_to_its_table_and_a_table_is_made_when_missing() -> None:
     after = edit_toml(CONFIG, {("defaults", "provider"): "offline"}).text
     assert after == CONFIG.replace('agent = "general"\n', 'agent = "general"\nprovider = "offline"\n')
     made = edit_toml(CONFIG, {("trust", "mode"): "off"}).text
+    assert made == CONFIG + '\n[trust]\nmode = "off"\n'
     assert edit_toml(made, {("trust", "mode"): "off"}).text == made
-    assert "mode" in made and CONFIG.split("[http]")[1] in made
+
+
+def test_tables_in_tables_get_headers_of_their_own_after_everything_else() -> None:
+    changes = {
+        ("providers", "claude", "models", "default"): "m",
+        ("defaults", "provider"): "claude",
+        ("hooks", "declarations", 1, "event"): "turn.end",
+    }
+    after = edit_toml(CONFIG, changes).text
+    expected = CONFIG.replace('agent = "general"\n', 'agent = "general"\nprovider = "claude"\n')
+    assert after == expected + 'event = "turn.end"\n\n[providers.claude.models]\ndefault = "m"\n'
+    assert edit_toml("", {("a", "b"): 1, "c": 2}).text == "c = 2\n\n[a]\nb = 1\n"
 
 
 def test_a_table_of_a_list_is_removed_alone() -> None:
