@@ -28,7 +28,7 @@ def busy_world(bed: Bed) -> World:
 
     def make(closers: contextlib.ExitStack) -> World:
         world = World(bed.make_folder("w"))
-        closers.callback(lambda: world.daemon.end())
+        closers.callback(lambda: world.end())
         world.start()
         command = shlex.join((sys.executable, "-I", "-S", str(_CLOCK_AGENT)))
         world.write_agent(world.daemon.home.agents, "clock", command=json.dumps(command))

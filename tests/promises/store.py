@@ -20,6 +20,13 @@ PROMISES: tuple[Promise, ...] = (
         test=_CRASH + "test_a_killed_writer_leaves_every_acknowledged_event_whole_batches_and_no_gap",
     ),
     Promise(
+        "store.shown",
+        "issue 2 done-when",
+        "A daemon killed in the middle of a flood has stored, the same and without a gap, all it had shown.",
+        test="tests/failure/test_daemon_kill.py::"
+        "test_what_any_subscriber_was_shown_before_sigkill_is_stored_the_same_without_a_gap",
+    ),
+    Promise(
         "store.full_disk",
         "issue 6 bad input",
         "On a full disk the append fails in words, nothing stored is lost, and writing resumes when there is room.",
