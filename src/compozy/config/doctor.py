@@ -158,7 +158,7 @@ def _providers(config: Config) -> Iterator[Finding]:
         text = "no default provider is set; agents that name none cannot run"
         yield finding("provider", "default_missing", "warn", text, command="compozy install")
     elif row is None:
-        text = f"the default provider {name!r} does not exist; run `compozy provider list` for the names"
+        text = f"the default provider {name!r} does not exist; set one that does"
         yield finding("provider", "default_unknown", "error", text, command="compozy install")
     elif missing := missing_program(row):
         yield finding(

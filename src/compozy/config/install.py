@@ -12,12 +12,15 @@ from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provid
 from compozy.config.detection import first_installed
 from compozy.config.errors import ConfigError, HomeError
 from compozy.config.home import Home
+from compozy.config.load import load_config
 from compozy.config.toml_source import read_toml
 from compozy.documents.atomic import write_atomically
 from compozy.documents.text import nearest
 from compozy.model.record import Record
 
 MANAGED_AGENT = "general"
+# What the contract installs when nothing is said (§1.5).
+DEFAULT_PROVIDER = "claude"
 _MANAGED_TEXT = """\
 ---
 name: general
@@ -66,18 +69,22 @@ def prepare_home(home: Home, environ: Mapping[str, str] | None = None) -> None:
         _change(home.config_file, {("defaults", "provider"): _first_provider(environ)})
 
 
-def install_home(home: Home, *, provider: str = "claude", model: str = "") -> Installed:
+def install_home(home: Home, *, provider: str = "", model: str = "") -> Installed:
     """Write the defaults ``compozy install`` promises and create the managed agent.
 
+    Args:
+        provider: a built-in one or one of config.toml; "" keeps the default that is set, else means claude.
+
     Raises:
-        ConfigError: the provider is unknown, or needs a model and none was given.
+        ConfigError: the provider is unknown, or needs a model and none was given; or config.toml is not valid.
         HomeError: a file cannot be written.
     """
-    name = canonical_provider(provider)
-    row = BUILTIN_PROVIDERS.get(name)
+    config = load_config(home)
+    name = canonical_provider(provider or config.defaults.provider or DEFAULT_PROVIDER)
+    row = config.providers.get(name)
     if row is None:
-        close = nearest(name, BUILTIN_PROVIDERS)
-        advice = f"did you mean {close!r}?" if close else "run `compozy provider list` for the names"
+        close = nearest(name, config.providers)
+        advice = f"did you mean {close!r}?" if close else f"choose one of {', '.join(config.providers)}"
         raise ConfigError(f"unknown provider {provider!r}; {advice}")
     if row.harness == "pi_acp" and not (model or row.default_model):
         raise ConfigError(f"provider {name!r} needs a model; add --model")

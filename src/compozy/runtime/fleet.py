@@ -120,10 +120,13 @@ class Fleet:
                 f"no agent found {_where(workspace)}, and so none named {name!r}: run `compozy install` or write an "
                 "AGENT.md",
                 code="agent_not_found",
+                hint="compozy install",
             )
         known = ", ".join(sorted(agent.name for agent in found.agents)[:10])
         raise InvalidRequest(
-            f"agent {name!r} is unknown {_where(workspace)}: choose one of {known}", code="agent_not_found"
+            f"agent {name!r} is unknown {_where(workspace)}: choose one of {known}",
+            code="agent_not_found",
+            hint="compozy agent list",
         )
 
     async def select(self, task: str, workspace: Workspace | None) -> Selection:

@@ -9,8 +9,6 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, write
 
-# What the contract installs when nothing is asked and nothing is said.
-DEFAULT_PROVIDER = "claude"
 FIELDS = (
     Column("Agent", "agent_name"),
     Column("Provider", "provider"),
@@ -26,7 +24,7 @@ FIELDS = (
     "install",
     examples=("compozy install", "compozy install --provider claude", "compozy install --provider offline -o json"),
 )
-@click.option("--provider", help="Default provider (asked for in a terminal, else claude).")
+@click.option("--provider", help="Default provider (asked for in a terminal; else the one that is set, else claude).")
 @click.option("--model", help="Default model of that provider.")
 @pass_invocation
 def install(invocation: Invocation, provider: str | None, model: str | None) -> None:
@@ -37,7 +35,7 @@ def install(invocation: Invocation, provider: str | None, model: str | None) -> 
 
     if provider is None and model is None and invocation.can_ask:
         provider = _ask_provider()
-    installed = install_home(invocation.home, provider=provider or DEFAULT_PROVIDER, model=model or "")
+    installed = install_home(invocation.home, provider=provider or "", model=model or "")
     print_object(invocation, msgspec.to_builtins(installed), FIELDS, name="install")
     note(invocation, '\ntry it: compozy run "what is in this folder?"')
 

@@ -240,16 +240,21 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
         return BindFailed(error, "handshake_failure")
     evidence: dict[str, object] = {"provider": provider.id, "stage": stage}
     kind, code = "handshake_failure", "provider_classification_unknown"
+    by_hand = "run its program by hand to see what it needs"
     if isinstance(error, AgentDied):
         code_text = "unknown" if error.exit_code is None else str(error.exit_code)
         tail = deps.redact_text(error.stderr_tail[-STDERR_SHOWN:]).strip()
         evidence |= {"exit_code": error.exit_code, "stderr_tail": tail}
         last = f": {tail.splitlines()[-1]}" if tail else ""
-        message = f"the agent of provider {provider.id!r} exited during {stage} with code {code_text}{last}"
+        message = (
+            f"the agent of provider {provider.id!r} exited during {stage} with code {code_text}{last}; {by_hand}"
+        )
         kind = "startup_failure" if stage == "initialize" else kind
     elif isinstance(error, AgentTimeout):
         code = "provider_transient_failure"
-        message = f"the agent of provider {provider.id!r} did not answer {stage} within {error.seconds:g} s"
+        message = (
+            f"the agent of provider {provider.id!r} did not answer {stage} within {error.seconds:g} s; {by_hand}"
+        )
     elif isinstance(error, AgentError) and error.code == AUTH_REQUIRED:
         kind, code = "provider_auth_failure", "provider_not_authenticated"
         message = (
@@ -258,10 +263,14 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
         )
         evidence["recommended_action"] = "login"
     elif isinstance(error, AgentError):
-        message = f"the agent of provider {provider.id!r} refused {stage}: {error.rpc_message} ({error.code})"
+        message = (
+            f"the agent of provider {provider.id!r} refused {stage}: {error.rpc_message} ({error.code}); {by_hand}"
+        )
     else:
         kind = "protocol_failure"
-        message = f"the agent of provider {provider.id!r} does not speak the protocol during {stage}: {error}"
+        message = (
+            f"the agent of provider {provider.id!r} does not speak the protocol during {stage}: {error}; {by_hand}"
+        )
     return BindFailed(
         Unprocessable(
             deps.redact_text(message),

@@ -1,0 +1,102 @@
+"""What a person sees and types: questions, Ctrl-C, tables."""
+
+from tests.kit.cli import Cli, steps
+
+EDIT = {
+    "permission": {"title": "Write notes.md", "kind": "edit", "locations": [{"path": "notes.md"}]},
+    "then": [{"text": "wrote"}],
+    "else": [{"text": "did not"}],
+}
+
+
+def test_a_question_is_asked_and_yes_lets_the_agent_go_on(shared: Cli) -> None:
+    with shared.terminal("run", steps(EDIT)) as terminal:
+        shown = terminal.wait_for("your answer [n]: ")
+        assert "? general asks for permission (edit): Write notes.md" in shown
+        assert "where    notes.md" in shown or "notes.md" in shown
+        assert "no answer within" in shown
+        terminal.type("y\n")
+        terminal.wait_for("wrote")
+        assert terminal.wait_exit() == 0
+
+
+def test_an_empty_line_means_no_and_a_persons_no_is_no_failure(shared: Cli) -> None:
+    with shared.terminal("run", steps(EDIT)) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        terminal.type("\n")
+        terminal.wait_for("did not")
+        assert terminal.wait_exit() == 0
+
+
+def test_what_is_no_answer_is_asked_again(shared: Cli) -> None:
+    with shared.terminal("run", steps(EDIT)) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        terminal.type("perhaps\n")
+        terminal.wait_for("please answer")
+        terminal.wait_for("your answer [n]: ")
+        terminal.type("yes\n")
+        terminal.wait_for("wrote")
+        assert terminal.wait_exit() == 0
+
+
+def test_keys_pressed_before_the_question_do_not_answer_it(shared: Cli) -> None:
+    with shared.terminal("run", steps({"text": "ready"}, {"wait_file": str(shared.folder / "go")}, EDIT)) as terminal:
+        terminal.wait_for("ready")
+        terminal.type("y\n")
+        (shared.folder / "go").touch()
+        terminal.wait_for("your answer [n]: ")
+        terminal.type("n\n")
+        terminal.wait_for("did not")
+        assert terminal.wait_exit() == 0
+
+
+def test_an_answer_given_elsewhere_takes_the_question_away(shared: Cli) -> None:
+    with shared.terminal("run", steps(EDIT)) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        (session,) = shared("session", "list", "-o", "json").object()["sessions"]  # type: ignore[misc]
+        assert shared("session", "approve", session["id"], "--decision", "allow-once").code == 0
+        terminal.wait_for("wrote")
+        assert terminal.wait_exit() == 0
+
+
+def test_ctrl_c_cancels_the_turn_and_is_130(shared: Cli) -> None:
+    with shared.terminal("run", steps({"text": "busy"}, {"wait_cancel": True})) as terminal:
+        terminal.wait_for("busy")
+        terminal.press_ctrl_c()
+        terminal.wait_for("cancelling the turn")
+        assert terminal.wait_exit() == 130
+
+
+def test_ctrl_c_at_a_question_cancels_the_turn(shared: Cli) -> None:
+    with shared.terminal("run", steps(EDIT)) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        terminal.press_ctrl_c()
+        assert terminal.wait_exit() == 130
+
+
+def test_a_second_ctrl_c_leaves_at_once_and_the_turn_goes_on(shared: Cli) -> None:
+    task = steps({"text": "busy"}, {"wait_file": str(shared.folder / "go")}, {"text": "finished"})
+    with shared.terminal("run", task) as terminal:
+        terminal.wait_for("busy")
+        terminal.press_ctrl_c()
+        terminal.wait_for("cancelling the turn")
+        terminal.press_ctrl_c()
+        shown = terminal.wait_for("the turn goes on in session sess-")
+        assert terminal.wait_exit() == 130
+        shown = terminal.text
+    assert "try: compozy session events sess-" in shown
+
+
+def test_lists_are_drawn_as_tables_on_a_terminal(shared: Cli) -> None:
+    with shared.terminal("agent", "list") as terminal:
+        terminal.wait_for("general")
+        assert terminal.wait_exit() == 0
+        assert "─" in terminal.text and "\x1b[1m" in terminal.raw
+
+
+def test_no_color_is_honoured(shared: Cli) -> None:
+    shared.extra["NO_COLOR"] = "1"
+    with shared.terminal("agent", "list") as terminal:
+        terminal.wait_for("general")
+        assert terminal.wait_exit() == 0
+        assert "\x1b[1m" not in terminal.raw and "\x1b[3" not in terminal.raw
