@@ -6,7 +6,9 @@ the launch has ended. spec/acp.md, fault groups 1, 5, 8; contract §5.3.
 """
 
 import asyncio
+import codecs
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -23,6 +25,9 @@ STDERR_TAIL = 128 * 1024
 # One read of the event loop takes at most 256 KiB; the default pipe holds 64 KiB.
 _PIPE_SIZE = 256 * 1024
 _F_SETPIPE_SZ = 1031
+
+_log = logging.getLogger(__name__)
+_utf8_decoder = codecs.getincrementaldecoder("utf-8")
 
 # Children started here and not reaped yet; AdoptedReaper must leave them alone.
 own_children: set[int] = set()
@@ -43,9 +48,9 @@ class Tail:
             self._cut()
 
     def text(self) -> str:
-        """Return the tail as text; a character that was cut in two is left out."""
+        """Return the tail as text; a character that was cut in two, or is not complete yet, is left out."""
         self._cut()
-        return bytes(self._data).decode("utf-8", "replace")
+        return _utf8_decoder("replace").decode(bytes(self._data))
 
     def _cut(self) -> None:
         extra = len(self._data) - self._limit
@@ -233,11 +238,24 @@ class Child:
         """Remember who belongs to the launch now, before the program leaves and its children lose their parent."""
         self._known = await asyncio.to_thread(find_members, self.identity)
 
+    def _kill_group(self) -> None:
+        if not self._is_reaped:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.identity.group, signal.SIGKILL)
+
     async def end(self, *, term_grace: float, use_marker: bool = True) -> Ended:
         """SIGTERM and SIGKILL everything of the launch that is alive, then reap and close the pipes."""
-        ended = await asyncio.to_thread(
-            end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker, known=self._known
-        )
+        try:
+            ended = await asyncio.to_thread(
+                end_members_blocking, self.identity, term_grace=term_grace, use_marker=use_marker, known=self._known
+            )
+        except OSError as error:
+            # Without file descriptors the process table cannot be read; the group can be ended all the same.
+            _log.warning(
+                "the processes of agent %d cannot be listed, its group is killed: %s", self._popen.pid, error
+            )
+            self._kill_group()
+            ended = Ended(met=(self._popen.pid,), killed=(self._popen.pid,))
         await self.wait_exit(5.0)
         if self.exited.is_set() and not self._is_reaped:
             self._is_reaped = True
@@ -277,7 +295,12 @@ async def start(spec: LaunchSpec, *, output: Literal["separate", "combined"]) ->
         raise
     own_children.add(popen.pid)
     child = Child(popen, identify(popen.pid, spec.marker))
-    child.watch()
+    try:
+        child.watch()
+    except OSError as error:
+        _kill_popen(popen)
+        own_children.discard(popen.pid)
+        raise AgentStartError(f"the program {spec.argv[0]!r} cannot be watched: {error}") from error
     return child
 
 
@@ -321,11 +344,14 @@ def _widen(descriptor: int) -> None:
 
 def _kill_unwanted(starting: "asyncio.Future[subprocess.Popen[bytes]]") -> None:
     if not starting.cancelled() and starting.exception() is None:
-        popen = starting.result()
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(popen.pid, signal.SIGKILL)
-        for pipe in (popen.stdin, popen.stdout, popen.stderr):
-            if pipe is not None:
-                pipe.close()
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            popen.wait(timeout=1)
+        _kill_popen(starting.result())
+
+
+def _kill_popen(popen: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(popen.pid, signal.SIGKILL)
+    for pipe in (popen.stdin, popen.stdout, popen.stderr):
+        if pipe is not None:
+            pipe.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        popen.wait(timeout=1)

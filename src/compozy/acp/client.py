@@ -23,6 +23,7 @@ from compozy.acp.contract import (
     LaunchSpec,
     ProcessIdentity,
     PromptOutcome,
+    RequestRefused,
     SessionOptions,
     SessionUpdate,
     StopBounds,
@@ -31,7 +32,7 @@ from compozy.acp.contract import (
 from compozy.acp.inbound import CANCELLED_OUTCOME, Inbound
 from compozy.acp.lifetime import Lifetime
 from compozy.acp.notes import Notes
-from compozy.acp.peer import IncomingRequest, Peer
+from compozy.acp.peer import METHOD_NOT_FOUND, IncomingRequest, Peer
 from compozy.acp.terminals import Terminals
 from compozy.acp.updates import UpdateLanes
 from compozy.acp.wire import show
@@ -151,13 +152,16 @@ class AcpClient:
         return self._lanes.mark(session_id)
 
     async def on_request(self, request: IncomingRequest) -> object:
+        if not self._inbound.knows(request.method):
+            self._notes.take("unknown_method", f"request {request.method!r}: {show(request.params, 500)}")
+            raise RequestRefused(f"Method not found: {request.method}", code=METHOD_NOT_FOUND)
         session = self._sessions.get(request.session_id)
+        if session is None and request.session_id and not self._opening:
+            raise RequestRefused(f"unknown session {request.session_id!r}")
         if session is not None and session.is_cancelled and request.method == "session/request_permission":
             return CANCELLED_OUTCOME
         if request.before is not None:
             await request.before
-        if not self._inbound.knows(request.method):
-            self._notes.take("unknown_method", f"request {request.method!r}: {show(request.params, 500)}")
         return await self._inbound.answer(request)
 
     def on_notification(self, method: str, params: msgspec.Raw) -> None:

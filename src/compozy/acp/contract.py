@@ -32,6 +32,10 @@ class LaunchSpec(Record, frozen=True, kw_only=True):
     cwd: str
     marker: str
 
+    def __repr__(self) -> str:
+        # The environment holds credentials, and records end up in logs.
+        return f"LaunchSpec(argv={self.argv!r}, cwd={self.cwd!r}, env=<{len(self.env)} variables>)"
+
 
 class ProcessIdentity(Record, frozen=True, kw_only=True):
     """A process that is certainly the same one: pid and start time (clock ticks since boot, as text)."""

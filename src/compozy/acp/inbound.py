@@ -1,6 +1,6 @@
 """What an agent may ask: opens each request, calls `AgentRequests` or the terminals, and shapes the answer.
 
-Knows no process and no policy. Methods it does not know are refused with -32601, so that no agent waits for ever
+Knows no process and no policy. Methods it does not know are for the caller to refuse, so that no agent waits for ever
 (seen: qwen). Contract §5.5; spec/acp.md, fault groups 4, 6, 10, 17.
 """
 
@@ -14,7 +14,7 @@ from compozy.acp.answers import (
     read_text,
 )
 from compozy.acp.contract import AgentRequests, RequestRefused
-from compozy.acp.peer import INVALID_PARAMS, METHOD_NOT_FOUND, IncomingRequest
+from compozy.acp.peer import INVALID_PARAMS, IncomingRequest
 from compozy.acp.terminals import Terminals
 
 CANCELLED_OUTCOME: dict[str, object] = {"outcome": {"outcome": "cancelled"}}
@@ -41,14 +41,12 @@ class Inbound:
         return method in self._methods
 
     async def answer(self, request: IncomingRequest) -> object:
-        """Return the result.
+        """Return the result of a request whose method is known.
 
         Raises:
             RequestRefused: answered as a JSON-RPC error.
         """
-        handler = self._methods.get(request.method)
-        if handler is None:
-            raise RequestRefused(f"Method not found: {request.method}", code=METHOD_NOT_FOUND)
+        handler = self._methods[request.method]
         if not request.session_id:
             raise RequestRefused("sessionId is missing", code=INVALID_PARAMS)
         return await handler(request)

@@ -157,7 +157,10 @@ class Lifetime:
             return
         self._is_closing = True
         if not (self._failure or self._child.exited.is_set()):
-            await cancel_turns()
+            try:
+                await cancel_turns()
+            except Exception:  # noqa: BLE001 - supervisor: whatever fails on the way, the processes must end
+                _log.exception("the turns of an agent could not be cancelled")
             await _wait_any([turns_ended, self._child.exited], max(0.0, self._bounds.cancel - waited))
             await self._child.note_members()
             if self._child.stdin is not None:

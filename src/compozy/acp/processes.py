@@ -8,6 +8,7 @@ pid, parent and group, and the marker cannot be seen. Knows no ACP. spec/acp.md,
 import asyncio
 import contextlib
 import ctypes
+import errno
 import os
 import signal
 import subprocess
@@ -194,16 +195,23 @@ def signal_process(entry: ProcessEntry, number: int) -> bool:
             os.kill(entry.pid, number)
             return True
         handle = os.pidfd_open(entry.pid)
-        try:
-            # The handle is opened first: from here on the pid cannot become another process unnoticed.
-            current = read_process(entry.pid)
-            if current is None or current.start_time != entry.start_time:
-                return False
-            signal.pidfd_send_signal(handle, number)
-        finally:
-            os.close(handle)
+    except OSError as error:
+        # Without a free descriptor the pid alone must do: better than letting it live.
+        if error.errno not in (errno.EMFILE, errno.ENFILE):
+            return False
+        with contextlib.suppress(OSError):
+            os.kill(entry.pid, number)
+        return True
+    try:
+        # The handle is opened first: from here on the pid cannot become another process unnoticed.
+        current = read_process(entry.pid)
+        if current is None or current.start_time != entry.start_time:
+            return False
+        signal.pidfd_send_signal(handle, number)
     except OSError:
         return False
+    finally:
+        os.close(handle)
     return True
 
 

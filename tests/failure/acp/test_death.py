@@ -265,3 +265,23 @@ async def test_closing_right_after_the_start_leaves_nothing(tmp_path: Path) -> N
     async with running(tmp_path) as (client, _):
         await client.close()
         assert read_process(client.process.pid) is None
+
+
+async def test_without_free_descriptors_the_group_is_ended_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from compozy.acp import child as module
+
+    def fail(*_: object, **__: object) -> None:
+        raise OSError(24, "Too many open files")
+
+    async with running(tmp_path, {"deaf": ["eof", "term"]}, bounds=StopBounds(eof=0.1)) as (client, _):
+        await open_session(client, tmp_path)
+        monkeypatch.setattr(module, "end_members_blocking", fail)
+        await client.close()
+        assert read_process(client.process.pid) is None
+
+
+def test_a_launch_never_shows_its_environment() -> None:
+    spec = LaunchSpec(argv=("a",), env={"KEY": "sk-secret"}, cwd="/", marker="m")
+    assert "sk-secret" not in repr(spec) and "sk-secret" not in str(spec)

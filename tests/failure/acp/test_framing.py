@@ -187,3 +187,9 @@ async def test_a_request_withdrawn_by_the_agent_is_answered_as_cancelled(tmp_pat
     answer = next(m for m in received(record) if m.get("id") == "perm-é")
     assert answer["error"] == {"code": -32800, "message": "request cancelled"}
     assert ("permission withdrawn", "t") in seen.log
+
+
+async def test_a_request_for_an_unknown_session_is_refused(tmp_path: Path) -> None:
+    steps = [{"request": "fs/read_text_file", "params": {"sessionId": "other", "path": "f"}}, {"text": "{last}"}]
+    said, _ = await _said(tmp_path, steps)
+    assert said == ["error -32602: unknown session 'other'"]

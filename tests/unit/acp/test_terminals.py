@@ -72,6 +72,14 @@ def test_a_tail_is_at_most_its_limit_and_a_suffix_of_what_was_written(limit: int
     assert tail.is_truncated
 
 
+def test_a_character_that_is_not_complete_yet_is_not_shown_as_garbage() -> None:
+    tail = Tail(100)
+    tail.add("aé".encode()[:2])
+    assert tail.text() == "a"
+    tail.add("é".encode()[1:])
+    assert tail.text() == "aé"
+
+
 async def test_killing_ends_the_wait_and_keeps_the_output(terminals: Terminals, tmp_path: Path) -> None:
     made = await terminals.create("s", shell(tmp_path, "echo said; exec sleep 600"), None)
     await until(lambda: terminals.output("s", made)["output"])
