@@ -61,8 +61,10 @@ class Turn:
         about = report.coverage(len(documents), len(found.files), found.skipped, self._trouble, self._was_cut)
         self._say(about)
         if found.files and not documents:
-            self._say("The client let me read none of them, so I have nothing to show.\n")
-        elif not findings:
+            self._say("The client let me read none of them, so I have nothing to show or to write.\n")
+            self._advance()
+            return
+        if not findings:
             self._say(report.nothing_found(task, len(documents)))
         for piece in report.answer(findings, documents):
             self._say(piece)
