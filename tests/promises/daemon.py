@@ -312,7 +312,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         "client-version",
         "issue 2",
-        "a client of another version says so",
+        "every answer names the daemon's version, so that a newer client can say so",
         _HTTP + "test_every_answer_names_the_daemons_version",
     ),
 )

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from urllib.parse import urlencode
 
-from compozy import __version__
 from compozy.client.errors import ApiError, ConnectionLost, DaemonUnreachable
 from compozy.client.sse import ServerSentEvent, SseParser
 from compozy.client.transport import Address, Connection, Head, encode_headers
@@ -210,15 +209,6 @@ class DaemonClient:
         """
         prepared = _prepare(method, path, query=query, body=body, headers=headers, timeout=timeout)
         return EventStream(self, prepared, tick=tick, resume=resume and method == "GET")
-
-    def version_note(self) -> str:
-        """Return a sentence when this program and the daemon are of different versions, else ""."""
-        if not self.server_version or self.server_version == __version__:
-            return ""
-        return (
-            f"the running daemon is version {self.server_version}, this program is {__version__}; restart it with "
-            "`compozy daemon stop` and `compozy daemon start`"
-        )
 
     def new_connection(self) -> Connection:
         """Open a connection.

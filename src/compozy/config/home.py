@@ -36,7 +36,11 @@ class Home:
         """Return the home the environment names: `~` expanded, absolute, not necessarily existing."""
         env = os.environ if environ is None else environ
         text = env.get("COMPOZY_HOME", "").strip() or "~/.compozy"
-        return cls(Path(os.path.abspath(Path(text).expanduser())))
+        try:
+            return cls(Path(os.path.abspath(Path(text).expanduser())))
+        except RuntimeError:
+            # No such user: the text as it is names a folder that will be reported as it was written.
+            return cls(Path(os.path.abspath(text)))
 
     @property
     def config_file(self) -> Path:

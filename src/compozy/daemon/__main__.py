@@ -33,6 +33,9 @@ def main() -> int:
 
 def _move_standard_error(home: Home) -> None:
     path = home.root / "logs" / "daemon-crash.log"
+    if path.exists() and path.stat().st_size:
+        # What the last daemon's end had to say is kept for one more life.
+        path.replace(path.with_name(f"{path.name}.1"))
     handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
     os.dup2(handle, 2)
     os.close(handle)

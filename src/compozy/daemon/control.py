@@ -38,6 +38,12 @@ class StartFailed(LocalError):
     default_code = "daemon_start_failed"
 
 
+class _OtherWentAway(LocalError):
+    """The daemon that was in the way ended before it was ready or while it was stopping: try again."""
+
+    default_code = "daemon_already_running"
+
+
 class NotRunning(LocalError):
     """There is no daemon to stop."""
 
@@ -78,11 +84,17 @@ def start_detached(
     found = running(home)
     if found is not None:
         return _already(found, if_running)
-    pid, errors = _spawn(home, log_level, os.environ if environ is None else environ)
-    try:
-        return _wait_ready(home, pid, errors, if_running)
-    finally:
-        os.close(errors)
+    deadline = time.monotonic() + START_SECONDS
+    while True:
+        pid, errors = _spawn(home, log_level, os.environ if environ is None else environ)
+        try:
+            return _wait_ready(home, pid, errors, if_running)
+        except _OtherWentAway as gone:
+            # The daemon that held the lock was on its way out.
+            if time.monotonic() > deadline:
+                raise StartFailed(gone.message, code=gone.code) from gone
+        finally:
+            os.close(errors)
 
 
 def stop(home: Home) -> int:
@@ -191,8 +203,9 @@ def _failed(home: Home, said: bytes, if_running: str) -> DaemonRecord:
     reason, code, exit_code = _reason(text)
     if code == "daemon_already_running":
         found = _wait_for_other(home)
-        if found is not None:
-            return _already(found, if_running)
+        if found is None:
+            raise _OtherWentAway(reason)
+        return _already(found, if_running)
     if not reason:
         reason = f"the daemon ended at once without a reason; look at {home.log_file}"
     raise StartFailed(reason, code=code or None, exit_code=exit_code)
@@ -216,12 +229,14 @@ def _reason(text: str) -> tuple[str, str, int]:
 
 
 def _wait_for_other(home: Home) -> DaemonRecord | None:
-    """Wait for the daemon that won the race to be ready."""
+    """Wait for the daemon that won the race to be ready; None once nobody holds the lock any more."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         record = running(home)
         if record is not None and _answers(record, record.pid):
             return record
+        if not is_locked(home.lock_file):
+            return None
         time.sleep(_POLL_SECONDS)
     return None
 

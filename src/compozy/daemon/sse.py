@@ -43,6 +43,10 @@ class EventStreamResponse(Response):
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        if scope["method"] == "HEAD":
+            await _close(self._frames)
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+            return
         self._sent_at = asyncio.get_running_loop().time()
         stop: asyncio.Event | None = scope.get(STOP_KEY)
         tasks = [

@@ -7,6 +7,7 @@ tasks); those sections are present and say so, because clients read them without
 import asyncio
 import os
 import time
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,12 +20,15 @@ from compozy.model.errors import Unavailable
 from compozy.model.provider import Provider
 from compozy.model.record import Record
 from compozy.model.times import now
-from compozy.store.interface import Store
+from compozy.store.interface import SessionQuery, Store
 
 STATUS_SCHEMA = "compozy.status.v1"
 IDENTITY_SCHEMA = "compozy.identity.v1"
 # The oldest desktop application the contract's clients may be; we make no demands.
 _MIN_APP_VERSION = "0.0.0"
+# How many stopped sessions are looked at for failures, and how many of these are shown.
+_LOOKED_AT = 100
+_SHOWN_FAILURES = 10
 
 
 class DaemonIdentity(Record, frozen=True, kw_only=True):
@@ -131,7 +135,7 @@ async def status_answer(status: DaemonStatus, config: Config, store: Store) -> d
         "schema_version": STATUS_SCHEMA,
         "generated_at": now(),
         "daemon": _daemon(status, active, total),
-        "health": _health(status, active, size),
+        "health": {**_health(status, active, size), "failures": await _failures(store)},
         "sessions": {"active": active, "total": total, "by_status": counts},
         "config": {
             "status": "ok",
@@ -179,7 +183,6 @@ def _health(status: DaemonStatus, active: int, size: int) -> dict[str, object]:
         "active_agents": active,
         "active_sessions": active,
         "bridges": _bridges(),
-        "failures": {"status": "ok", "total": 0},
         "global_db_size_bytes": size,
         "session_db_size_bytes": 0,
         "persistence": {"status": "ok", "global_db_size_bytes": size, "session_db_size_bytes": 0},
@@ -194,6 +197,26 @@ def _health(status: DaemonStatus, active: int, size: int) -> dict[str, object]:
             "deleted_token_usage_daily": 0,
         },
     }
+
+
+async def _failures(store: Store) -> dict[str, object]:
+    """Sum up the failures among the sessions that stopped last."""
+    page = await store.list_sessions(SessionQuery(state="stopped", limit=_LOOKED_AT))
+    failed = [(row.session, row.session.failure) for row in page.rows if row.session.failure is not None]
+    kinds = Counter(failure.kind for _, failure in failed)
+    recent = [
+        {
+            "session_id": session.id,
+            "agent_name": session.agent_name,
+            "workspace_id": session.workspace_id,
+            "state": session.state,
+            "failure_kind": failure.kind,
+            "summary": failure.summary,
+            "updated_at": session.updated_at,
+        }
+        for session, failure in failed[:_SHOWN_FAILURES]
+    ]
+    return {"status": "degraded" if failed else "ok", "total": len(failed), "by_kind": dict(kinds), "recent": recent}
 
 
 def _providers(config: Config) -> list[dict[str, object]]:

@@ -209,6 +209,31 @@ def test_the_daemon_is_detached_from_its_starter(running_daemon: Daemon) -> None
     assert os.getsid(running_daemon.pid) == running_daemon.pid
 
 
+def test_a_start_while_the_last_daemon_is_stopping_waits_for_it(running_daemon: Daemon) -> None:
+    old = running_daemon.pid
+    os.kill(old, signal.SIGSTOP)
+    running_daemon.home.record_file.unlink()
+    threading.Timer(0.3, lambda: os.kill(old, signal.SIGKILL)).start()
+    assert running_daemon.start().pid != old
+
+
+def test_a_fault_while_starting_is_reported_with_its_last_line(daemon_home: Home, tmp_path: Path) -> None:
+    (tmp_path / "uvloop.py").write_text("raise ImportError('this installation is broken')")
+    daemon = Daemon(daemon_home, extra_environment={"PYTHONPATH": str(tmp_path)})
+    with pytest.raises(LocalError, match="could not start: ImportError: this installation is broken") as caught:
+        daemon.start()
+    assert "\n" not in str(caught.value)
+
+
+def test_what_the_interpreter_said_at_the_end_of_a_daemon_is_kept_for_one_more_life(running_daemon: Daemon) -> None:
+    os.kill(running_daemon.pid, signal.SIGSEGV)
+    wait_until(lambda: not running_daemon.is_alive(), "the daemon is gone")
+    running_daemon.start()
+    kept = running_daemon.home.root / "logs" / "daemon-crash.log.1"
+    assert "Segmentation fault" in kept.read_text()
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+
+
 def test_a_copied_home_never_controls_the_daemon_of_the_original(running_daemon: Daemon, tmp_path: Path) -> None:
     copy = Home(tmp_path / "copy")
     copy.root.mkdir()

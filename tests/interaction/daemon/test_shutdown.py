@@ -115,6 +115,19 @@ def test_the_status_counts_sessions(world: World) -> None:
     assert status["daemon"]["active_sessions"] == 1
 
 
+def test_the_status_shows_why_sessions_failed(world: World) -> None:
+    world.agent("dying", {"prompts": [[{"exit": 3}]]})
+    session = world.create("dying")
+    world.prompt(session)
+    wait_until(lambda: world.refresh(session)["state"] == "stopped", "the session is stopped")
+    status = world.client.request("GET", "/api/status").json()
+    assert isinstance(status, dict)
+    failures = status["health"]["failures"]
+    assert failures["total"] == 1
+    assert failures["recent"][0]["session_id"] == session["id"]
+    assert failures["by_kind"] == {failures["recent"][0]["failure_kind"]: 1}
+
+
 def test_the_doctor_names_a_definition_that_does_not_load(world: World) -> None:
     broken = world.daemon.home.agents / "broken" / "AGENT.md"
     broken.parent.mkdir()

@@ -1,6 +1,7 @@
 """Event streams: delivery, keep-alive, the daemon's stop, clients that leave or stop reading (contract §3.5)."""
 
 import asyncio
+import http.client
 import socket
 from collections.abc import AsyncIterator, Callable
 
@@ -75,6 +76,32 @@ async def test_a_stream_is_not_cached_or_buffered_on_the_way() -> None:
         headers = await to_thread.run_sync(head, served)
     assert headers["content-type"].startswith("text/event-stream")
     assert (headers["cache-control"], headers["x-accel-buffering"], headers["x-extra"]) == ("no-cache", "no", "1")
+
+
+async def test_head_of_a_stream_answers_at_once_and_starts_nothing() -> None:
+    started = False
+
+    async def frames() -> AsyncIterator[bytes]:
+        nonlocal started
+        started = True
+        yield frame(b"1")
+
+    def head(served: Served) -> int:
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=PATIENCE)
+        try:
+            statuses = []
+            for _ in range(2):
+                connection.request("HEAD", "/api/stream")
+                response = connection.getresponse()
+                response.read()
+                statuses.append(response.status)
+            return sum(statuses)
+        finally:
+            connection.close()
+
+    async with serving(stream_route(frames)) as served:
+        assert await to_thread.run_sync(head, served) == 400
+    assert not started
 
 
 async def test_the_daemons_stop_ends_an_open_stream_after_its_last_words() -> None:
