@@ -12,8 +12,6 @@ from compozy.documents.fields import AGENT, AGENT_NAMES
 from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
 from compozy.documents.source import SourceText
-from compozy.documents.toml_guesses import guess_toml, looks_like_toml
-from compozy.documents.toml_places import TomlPlaces
 from compozy.documents.toml_reader import TomlProblem, read_toml
 from compozy.documents.yaml_guesses import comment_warnings, guess_yaml
 from compozy.documents.yaml_reader import YamlDocument, YamlProblem
@@ -129,6 +127,8 @@ def read_both_failed(
             return yaml_reading
         assert yaml_problem is not None
         raise _Broken(_neither(found, yaml_problem, problem)) from None
+    from compozy.documents.toml_places import TomlPlaces  # noqa: PLC0415 - start-up cost: most headers are YAML
+
     decoder = Decoder(TOML)
     fields = decoder.table(AGENT, value, ())
     reading = _Reading(
@@ -152,6 +152,11 @@ def read_both_failed(
 def _neither(found: frontmatter.Split, yaml: YamlProblem, toml: TomlProblem) -> Problem:
     """One problem for a header that is neither YAML nor TOML, placed in the likelier of the two."""
     is_scalar = yaml.message.startswith("string was used")
+    from compozy.documents.toml_guesses import (  # noqa: PLC0415 - start-up cost: most headers parse
+        guess_toml,
+        looks_like_toml,
+    )
+
     means_toml = looks_like_toml(found.header)
     code = yaml.code
     if is_scalar and toml.code != "toml-syntax":

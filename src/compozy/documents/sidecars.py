@@ -3,7 +3,6 @@
 Knows no format.
 """
 
-import hashlib
 import os
 
 import msgspec
@@ -24,7 +23,9 @@ class FileStamp(msgspec.Struct, frozen=True):
     @classmethod
     def of(cls, name: str, state: os.stat_result, data: bytes) -> "FileStamp":
         """Stamp what was just read."""
-        return cls(name, stamp(state), hashlib.sha256(data).digest())
+        from hashlib import sha256  # noqa: PLC0415 - start-up cost
+
+        return cls(name, stamp(state), sha256(data).digest())
 
 
 def read_source(data: bytes, path: str, what: str) -> SourceText | Diagnostic:

@@ -6,21 +6,21 @@ old-or-new; it never touches a file whose text changed since it was read.
 
 import os
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+
+import msgspec
 
 from compozy.catalog.checking.files import CheckedFile, check_target, read_text, text_check
 from compozy.catalog.checking.targets import Target, root_targets, targets_at, workspace_of
 from compozy.model.diagnostic import Diagnostic, Severity
 
 
-@dataclass
-class CheckReport:
+class CheckReport(msgspec.Struct, kw_only=True):
     """What one run found. `texts` holds the text of each readable file by path."""
 
     files: int = 0
     diagnostics: tuple[Diagnostic, ...] = ()
-    texts: dict[str, str] = field(default_factory=dict)
+    texts: dict[str, str] = {}
     repaired: tuple[tuple[str, str], ...] = ()
     """Path and title of each repair that was made."""
 
@@ -44,8 +44,7 @@ class CheckReport:
         return self.errors > 0 or (strict and self.warnings > 0)
 
 
-@dataclass(frozen=True)
-class RepairedFile:
+class RepairedFile(msgspec.Struct, frozen=True):
     """A file that repairs change: its text before and after, and what was done."""
 
     path: str

@@ -1,6 +1,7 @@
 """Findings as workflow commands, which GitHub shows beside the lines of a pull request."""
 
 from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.hiding import hide_secrets
 from compozy.cli.checking.report import shown_path
 from compozy.cli.output import clean
 from compozy.model.diagnostic import Diagnostic, Severity
@@ -21,7 +22,7 @@ def command(one: Diagnostic) -> str:
         if one.position.length:
             properties.append(f"endColumn={one.position.column + one.position.length}")
     properties.append(f"title={_property(one.code)}")
-    message = one.message + (f"\nfix: {one.repair.title}" if one.repair else "")
+    message = hide_secrets(one.message) + (f"\nfix: {one.repair.title}" if one.repair else "")
     return f"::{_COMMANDS[one.severity]} {','.join(properties)}::{_data(clean(message))}"
 
 

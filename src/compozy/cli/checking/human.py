@@ -3,10 +3,10 @@
 Source text is cleaned of control characters before it is shown, so that a file cannot drive the terminal.
 """
 
-import re
 import unicodedata
 
 from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.hiding import hide_secrets
 from compozy.cli.checking.report import shown_path, source_line
 from compozy.cli.output import clean
 from compozy.model.diagnostic import Diagnostic, Severity
@@ -14,12 +14,6 @@ from compozy.model.diagnostic import Diagnostic, Severity
 # Longer lines are cut around the caret: a prompt on one line must not fill the screen.
 _MAX_WIDTH = 110
 _TAB = "    "
-# A name with its value, in YAML, TOML and JSON alike; the value ends where a quoted or a plain one would.
-_ASSIGNED = re.compile(
-    r"""(?P<head>["']?(?P<name>[A-Za-z_][A-Za-z0-9_-]*)["']?\s*[:=]\s*)"""
-    r"""(?P<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,{}\[\]#"'][^,}\]#]*)"""
-)
-_REFERENCE = re.compile(r"""["']?\s*(?:env:|vault:)""")
 _COLOURS = {Severity.ERROR: "31;1", Severity.WARNING: "33;1", Severity.INFO: "36;1"}
 
 
@@ -57,7 +51,7 @@ def block(one: Diagnostic, report: CheckReport, painter: Painter) -> str:
 
 
 def _flat(text: str) -> str:
-    return " ".join(clean(text).split())
+    return " ".join(clean(hide_secrets(text)).split())
 
 
 def _source(one: Diagnostic, report: CheckReport, painter: Painter) -> list[str]:
@@ -100,20 +94,6 @@ def _repaired_line(one: Diagnostic, report: CheckReport, painter: Painter) -> li
     if not shown.strip() or len(shown) > _MAX_WIDTH:
         return []
     return [f"{number:>5} {painter.paint('+', '32')} {shown}"]
-
-
-def hide_secrets(line: str) -> str:
-    """Return a source line with the values of secret-looking names starred out, character by character."""
-    return _ASSIGNED.sub(_starred, line)
-
-
-def _starred(match: re.Match[str]) -> str:
-    from compozy.documents.environment import is_secret_like  # noqa: PLC0415 - only needed where a line is shown
-
-    value = match["value"]
-    if not is_secret_like(match["name"]) or _REFERENCE.match(value):
-        return match.group()
-    return match["head"] + "*" * len(value)
 
 
 def _printable(text: str) -> str:

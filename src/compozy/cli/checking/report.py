@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.hiding import hide_secrets
 from compozy.model.diagnostic import Diagnostic
 
 
@@ -28,13 +29,13 @@ def as_json(one: Diagnostic) -> dict[str, object]:
         "code": one.code,
         "severity": one.severity.value,
         "path": str(Path(one.path).absolute()),
-        "message": one.message,
+        "message": hide_secrets(one.message),
     }
     if one.position is not None:
         record |= {"line": one.position.line, "column": one.position.column, "length": one.position.length}
     for name, value in (("cause", one.cause), ("suggestion", one.suggestion), ("doc", one.doc), ("kind", one.kind)):
         if value:
-            record[name] = value
+            record[name] = hide_secrets(value)
     if one.repair is not None:
         record["repair"] = {
             "title": one.repair.title,

@@ -4,6 +4,7 @@ from urllib.parse import quote
 
 from compozy import __version__
 from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.hiding import hide_secrets
 from compozy.cli.checking.report import shown_path
 from compozy.model.diagnostic import Diagnostic, Position, Severity
 
@@ -55,7 +56,7 @@ def _result(one: Diagnostic, index: int) -> dict[str, object]:
         "ruleId": one.code,
         "ruleIndex": index,
         "level": _LEVELS[one.severity],
-        "message": {"text": one.message},
+        "message": {"text": hide_secrets(one.message)},
         "locations": [{"physicalLocation": location}],
     }
     if one.repair is not None:

@@ -6,10 +6,12 @@ from pathlib import Path
 import jsonschema
 import pytest
 
+from compozy.catalog.checking.files import text_check
 from compozy.catalog.checking.run import CheckReport, RepairedFile
 from compozy.cli.checking.command import unified
 from compozy.cli.checking.github import render as render_github
-from compozy.cli.checking.human import Painter, block, hide_secrets, render, summary_line
+from compozy.cli.checking.hiding import hide_secrets
+from compozy.cli.checking.human import Painter, block, render, summary_line
 from compozy.cli.checking.report import as_json
 from compozy.cli.checking.sarif import document
 from compozy.model.diagnostic import Diagnostic, Position, Repair, Severity, TextEdit
@@ -214,6 +216,16 @@ def test_sarif_has_the_shape_readers_insist_on_and_its_fixes_say_what_repairs_do
     text = TEXT[: region["charOffset"]] + change["insertedContent"]["text"]
     text += TEXT[region["charOffset"] + region["charLength"] :]
     assert text == TEXT.replace("name", "nome", 1)
+
+
+def test_no_output_repeats_a_secret_of_the_file() -> None:
+    text = "---\nname: a\nmcp_servers:\n- name: b\n   env: {API_TOKEN: tok_7f3a9}\n---\nHi\n"
+    found = text_check(Path("/w/AGENT.md"))(text)
+    made = CheckReport(files=1, diagnostics=found, texts={"/w/AGENT.md": text})
+    assert found
+    facts = [{key: value for key, value in as_json(one).items() if key != "repair"} for one in found]
+    shown = [render(made, colour=False, strict=False), render_github(made), json.dumps(facts)]
+    assert not any("tok_7f3a9" in one for one in shown)
 
 
 def test_json_has_every_fact_once_and_no_empty_ones() -> None:
