@@ -7,7 +7,7 @@ When nobody fits, that is said, and the default agent is taken. It never looks i
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from compozy.model.agent import Agent
 from compozy.model.record import Record
@@ -21,6 +21,14 @@ some not no
 _STOP = frozenset(_STOP_WORDS.split())
 # Where a word stands says how much it means; ids and summaries are what authors choose most carefully.
 _WEIGHTS = {"name": 2.0, "category": 1.0, "capability": 3.0, "summary": 3.0, "outcome": 1.5, "example": 2.0}
+_PLACES = {
+    "name": "its name",
+    "category": "its category",
+    "capability": "a capability",
+    "summary": "a capability's summary",
+    "outcome": "a capability's outcome",
+    "example": "a capability's example",
+}
 # Below this share of the task's weight an overlap is chance.
 _MINIMUM = 0.12
 _CANDIDATES = 10
@@ -48,6 +56,15 @@ def words(text: str) -> list[str]:
     return [_stem(word) for word in found if word not in _STOP and len(word) > 1]
 
 
+def spellings(text: str) -> dict[str, str]:
+    """Return the meaningful words of a text by their stem, each as it is first spelled there."""
+    found: dict[str, str] = {}
+    for word in _WORD.findall(text.casefold()):
+        if word not in _STOP and len(word) > 1:
+            found.setdefault(_stem(word), word)
+    return found
+
+
 def _stem(word: str) -> str:
     for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3:
@@ -72,15 +89,21 @@ def rank(task: str, agents: Iterable[Agent]) -> tuple[Candidate, ...]:
     spread: Counter[str] = Counter()
     for _, fields in pool:
         spread.update({word for _, text in fields for word in words(text)})
-    wanted = dict.fromkeys(words(task))
+    wanted = spellings(task)
     rarity = {word: math.log(1 + (len(pool) + 1) / (spread[word] + 0.5)) for word in wanted}
     total = sum(rarity.values()) * max(_WEIGHTS.values()) or 1.0
-    ranked = [_score(agent, fields, rarity, total) for agent, fields in pool]
+    ranked = [_score(agent, fields, rarity, total, wanted) for agent, fields in pool]
     fitting = [candidate for candidate in ranked if candidate.score >= _MINIMUM]
     return tuple(sorted(fitting, key=lambda c: (-c.score, c.name))[:_CANDIDATES])
 
 
-def _score(agent: Agent, fields: Sequence[tuple[str, str]], rarity: dict[str, float], total: float) -> Candidate:
+def _score(
+    agent: Agent,
+    fields: Sequence[tuple[str, str]],
+    rarity: Mapping[str, float],
+    total: float,
+    wanted: Mapping[str, str],
+) -> Candidate:
     best: dict[str, tuple[float, str]] = {}
     for kind, text in fields:
         for word in set(words(text)) & rarity.keys():
@@ -88,10 +111,11 @@ def _score(agent: Agent, fields: Sequence[tuple[str, str]], rarity: dict[str, fl
             if word not in best or value > best[word][0]:
                 best[word] = (value, kind)
     by_kind: dict[str, list[str]] = {}
-    for word, (_, kind) in sorted(best.items()):
-        by_kind.setdefault(kind, []).append(word)
+    for word, spelled in wanted.items():
+        if word in best:
+            by_kind.setdefault(best[word][1], []).append(spelled)
     score = round(min(sum(value for value, _ in best.values()) / total, 1.0), 4)
-    reasons = tuple(f"{kind} speaks of {', '.join(found)}" for kind, found in sorted(by_kind.items()))
+    reasons = tuple(f"{_PLACES[kind]} mentions {', '.join(found)}" for kind, found in sorted(by_kind.items()))
     return Candidate(name=agent.name, score=score, reasons=reasons)
 
 
