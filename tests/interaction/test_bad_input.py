@@ -35,12 +35,6 @@ def remedy(text: str) -> list[str]:
     return words[1:]
 
 
-def use_command(cli: Cli, command: str) -> None:
-    """Let the default provider start this command."""
-    head = cli.home.config_file.read_text().partition("[providers")[0]
-    cli.home.config_file.write_text(f"{head}[providers.scripted]\ncommand = {json.dumps(command)}\n")
-
-
 def test_no_agent_found(served: Cli) -> None:
     (served.home.agents / "general" / "AGENT.md").unlink()
     call = served("run", "anything")
@@ -57,7 +51,7 @@ def test_unknown_agent(served: Cli) -> None:
 
 
 def test_the_providers_program_is_missing(cli: Cli) -> None:
-    use_command(cli, "no-such-program-anywhere --acp")
+    cli.use_command("no-such-program-anywhere --acp")
     call = cli("run", "anything")
     assert call.code == 71 and "'no-such-program-anywhere'" in call.err
     assert_one_sentence(call.err)
@@ -95,7 +89,7 @@ def test_a_malformed_agent_file_stops_nothing_else(served: Cli) -> None:
 
 
 def test_an_agent_that_exits_at_once(cli: Cli) -> None:
-    use_command(cli, f"{sys.executable} -c 'import sys; sys.exit(\"no licence found\")'")
+    cli.use_command(f"{sys.executable} -c 'import sys; sys.exit(\"no licence found\")'")
     call = cli("run", "anything")
     assert call.code == 70 and "exited" in call.err and "no licence found" in call.err
     assert_one_sentence(call.err)
@@ -107,7 +101,7 @@ def test_an_agent_that_prints_junk_before_it_speaks_is_understood(served: Cli) -
 
 
 def test_an_agent_that_prints_nothing_but_junk(cli: Cli) -> None:
-    use_command(cli, f'{sys.executable} -c \'print("junk " * 100); print("more")\'')
+    cli.use_command(f'{sys.executable} -c \'print("junk " * 100); print("more")\'')
     call = cli("run", "anything")
     assert call.code == 70
     assert_one_sentence(call.err)

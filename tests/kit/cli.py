@@ -47,6 +47,11 @@ class Cli:
         assert "Traceback" not in done.stderr, done.stderr
         return Call(done.returncode, done.stdout, done.stderr)
 
+    def use_command(self, command: str) -> None:
+        """Let the default provider start this command; counts for a daemon that starts afterwards."""
+        head = self.home.config_file.read_text().partition("[providers")[0]
+        self.home.config_file.write_text(f"{head}[providers.scripted]\ncommand = {json.dumps(command)}\n")
+
     def terminal(self, *words: str) -> Terminal:
         """Call it on a terminal."""
         return Terminal([*COMPOZY, *words], env=self.environment, cwd=self.folder)

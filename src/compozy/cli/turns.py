@@ -41,10 +41,14 @@ _CANCEL_GRACE_SECONDS = 15.0
 
 @dataclass(frozen=True, kw_only=True)
 class TurnOptions:
-    """How to treat questions (`on_ask`: ask, deny or allow) and time (`timeout` in seconds)."""
+    """How to treat questions (`on_ask`: ask, deny or allow) and time (`timeout` in seconds).
+
+    `stops_session` says that the caller stops the session afterwards, whatever happens.
+    """
 
     on_ask: str
     timeout: float | None = None
+    stops_session: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,6 +151,8 @@ class Turn:
 
     def _cancel_early(self) -> None:
         """Cancel a turn whose stream has not begun: it can only be cancelled once its agent is up."""
+        if self.options.stops_session:
+            return
         self.printer.line("cancelling before the turn has begun; press Ctrl-C again to leave it running")
         deadline = time.monotonic() + _CANCEL_GRACE_SECONDS
         while time.monotonic() < deadline:

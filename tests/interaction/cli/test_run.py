@@ -109,8 +109,7 @@ def test_a_dead_agent_is_70_and_says_how_it_died(shared: Cli) -> None:
 
 
 def test_an_agent_that_cannot_start_is_70_too(cli: Cli) -> None:
-    text = cli.home.config_file.read_text()
-    cli.home.config_file.write_text(text.partition("[providers")[0] + '[providers.scripted]\ncommand = "false"\n')
+    cli.use_command("false")
     call = cli("run", "anything", "-o", "json")
     assert call.code == 70
     assert "exited" in json.loads(call.err)["error"]

@@ -1,6 +1,9 @@
 """What a person sees and types: questions, Ctrl-C, tables."""
 
-from tests.kit.cli import Cli, steps
+from tests.kit.agents import fake_agent_command
+from tests.kit.cli import Cli, sequence, steps
+from tests.kit.daemons import wait_until
+from tests.kit.leftovers import left_after
 
 EDIT = {
     "permission": {"title": "Write notes.md", "kind": "edit", "locations": [{"path": "notes.md"}]},
@@ -100,3 +103,18 @@ def test_no_color_is_honoured(shared: Cli) -> None:
         terminal.wait_for("general")
         assert terminal.wait_exit() == 0
         assert "\x1b[1m" not in terminal.raw and "\x1b[3" not in terminal.raw
+
+
+def test_ctrl_c_while_the_agent_is_still_starting_ends_the_run_and_the_agent(cli: Cli) -> None:
+    started, wait = cli.folder / "started", cli.folder / "never"
+    command = fake_agent_command(
+        cli.folder, {"start": [{"touch": str(started)}, {"wait_file": str(wait)}]}, name="slow"
+    )
+    cli.use_command(command)
+    with cli.terminal("run", "anything") as terminal:
+        wait_until(started.exists, "the agent program has started")
+        terminal.press_ctrl_c()
+        assert terminal.wait_exit() == 130
+    (session,) = sequence(cli("session", "list", "--all", "-o", "json").object()["sessions"])
+    assert session["state"] == "stopped"
+    assert left_after(f"COMPOZY_SESSION_ID={session['id']}") == []

@@ -92,20 +92,11 @@ def run(
         choice = choose_agent(client, task, context, agent)
         session = open_session(client, choice, context, permissions, name)
         _announce(invocation, choice, session, context)
+        options = TurnOptions(on_ask=mode, timeout=timeout, stops_session=not keep)
         try:
-            result = Turn(client, invocation, session, TurnOptions(on_ask=mode, timeout=timeout)).run(
-                prompt_body(task)
-            )
+            result = _drive(client, invocation, session, task, options)
         except LocalError as error:
-            if error.code != LEFT_RUNNING:
-                _stop(client, session)
             return _refused(invocation, error)
-        except BrokenPipeError:
-            # Nobody reads the answer any more, so nobody needs the work.
-            _stop(client, session)
-            raise
-        if not keep:
-            _stop(client, session)
     first = with_source({"agent_reason": choice.reason}, context)
     code = finish(
         invocation, result, report_object(result, session, first), remedy=_remedy(result, mode, task, agent)
@@ -130,6 +121,21 @@ def open_session(
     body = {"agent_name": choice.agent, "name": name, "workspace": context.id, "permissions": permissions}
     answer = fetch(client, "POST", "/api/sessions", body={key: value for key, value in body.items() if value})
     return as_object(answer.get("session"))
+
+
+def _drive(
+    client: "DaemonClient", invocation: Invocation, session: JsonObject, task: str, options: TurnOptions
+) -> TurnResult:
+    """Run the one turn; stop the session afterwards, however it ended, unless it was left running on purpose."""
+    stop = options.stops_session
+    try:
+        return Turn(client, invocation, session, options).run(prompt_body(task))
+    except LocalError as error:
+        stop = stop and error.code != LEFT_RUNNING
+        raise
+    finally:
+        if stop:
+            _stop(client, session)
 
 
 def _stop(client: "DaemonClient", session: JsonObject) -> None:
