@@ -4,9 +4,11 @@ An unreadable place or a broken definition is a diagnostic of its own, and every
 D7, D8). Reading one agent folder belongs to `documents`.
 """
 
+import gc
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -95,14 +97,26 @@ def discover(
 
     `reader` keeps what it read, so that a second look reads only what changed.
     """
-    reader = reader or AgentReader()
-    search = _Search(reader)
-    for root in (workspace, *additional):
-        if root is not None:
-            search.scan(root / WORKSPACE_AGENTS, "workspace")
-    if home_agents is not None:
-        search.scan(home_agents, "global")
+    search = _Search(reader or AgentReader())
+    with _without_cycle_collection():
+        for root in (workspace, *additional):
+            if root is not None:
+                search.scan(root / WORKSPACE_AGENTS, "workspace")
+        if home_agents is not None:
+            search.scan(home_agents, "global")
     return search.result()
+
+
+@contextmanager
+def _without_cycle_collection() -> Iterator[None]:
+    """Records make no cycles, and looking for some takes a quarter of the time of a first look."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 class _Search:

@@ -14,9 +14,10 @@ from compozy.documents.names import name_problem
 from compozy.documents.text import trim
 from compozy.model.definition import AgentDefinition, HookDeclaration, McpServer
 
-# Lines of a header that hold only this read back as written, whatever else is in it; others are parsed again.
-_SAFE_HEADER = re.compile(r"(?:[A-Za-z0-9_ ,./:\"@*|=+~(){}\[\]<>'!$^&;%-]*\n)*")
-_UNSAFE_LINE = re.compile(r"^ *(?:- )?(?:[A-Za-z0-9_.-]+: )?(?:\?|[^\n]*: [^\n\"]*: |---|\.\.\.|<<)", re.MULTILINE)
+# A header of only these characters reads back as written, but for the marks below; any other is parsed again.
+_SAFE_HEADER = re.compile(r"[\w ,./:\"@*|=+~(){}\[\]<>'!$^&;%?\\#\n-]*", re.ASCII)
+# Written bare, `?` begins a complex key and `<<` merges; a block must not begin with blanks (formats §11.4).
+_UNSAFE = ("? ", "?\n", "<<", "|\n", "|-\n", "|+\n")
 
 
 class NoDigest(Exception):
@@ -55,7 +56,7 @@ def render(definition: AgentDefinition) -> str:
 
 def _reads_back(header: str) -> bool:
     """Whether a header plainly reads back; False means that it must be tried."""
-    return _SAFE_HEADER.fullmatch(header) is not None and _UNSAFE_LINE.search(header) is None
+    return _SAFE_HEADER.fullmatch(header) is not None and not any(mark in header for mark in _UNSAFE)
 
 
 def _check_reading(text: str) -> None:
