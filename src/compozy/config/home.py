@@ -33,11 +33,14 @@ class Home:
 
     @classmethod
     def from_environment(cls, environ: dict[str, str] | None = None) -> "Home":
-        """Return the home the environment names: `~` expanded, absolute, not necessarily existing."""
+        """Return the home the environment names: `~` expanded, absolute, not necessarily existing.
+
+        Links on the way to it are the person's own choice and followed here once; below it none are (formats §1).
+        """
         env = os.environ if environ is None else environ
         text = env.get("COMPOZY_HOME", "").strip() or "~/.compozy"
         try:
-            return cls(Path(os.path.abspath(Path(text).expanduser())))
+            return cls(Path(os.path.realpath(Path(text).expanduser())))
         except RuntimeError:
             # No such user: the text as it is names a folder that will be reported as it was written.
             return cls(Path(os.path.abspath(text)))
