@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
 from compozy.cli.failures import IdentityError
+from compozy.config.home import Home
 from compozy.model.errors import EXIT_REFUSED, EXIT_UNAVAILABLE, EXIT_USAGE, LocalError
 
 if TYPE_CHECKING:
@@ -67,7 +68,8 @@ def find_or_register(client: "DaemonClient", *, flag: str | None = None, path: s
         known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
         return WorkspaceContext(enclosing(folder, known) or _register(client, folder), "flag")
     found = find(client, flag=flag)
-    return found or WorkspaceContext(_register(client, Path.cwd()), "cwd")
+    here = Path.cwd()
+    return found or WorkspaceContext(_register(client, authored_root(here) or here), "cwd")
 
 
 def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], source: str) -> JsonObject:
@@ -139,6 +141,18 @@ def enclosing(folder: Path, known: Sequence[JsonObject]) -> JsonObject | None:
     for candidate in (here, *here.parents):
         if candidate in roots and (candidate != user_home or here == user_home):
             return roots[candidate]
+    return None
+
+
+def authored_root(folder: Path) -> Path | None:
+    """Return the nearest folder from here upwards that keeps agents of its own in `.compozy`, or None.
+
+    The home of this program may have that name too; it makes no workspace of the folder around it.
+    """
+    here, own_home = folder.resolve(), Home.from_environment().root.resolve()
+    for candidate in (here, *here.parents):
+        if (candidate / ".compozy").is_dir() and (candidate / ".compozy").resolve() != own_home:
+            return candidate
     return None
 
 

@@ -120,3 +120,14 @@ def test_a_folder_that_cannot_be_read_is_no_empty_list(cli: Cli) -> None:
 def test_errors_are_json_for_programs(workspace: Cli) -> None:
     call = workspace("agent", "info", "nobody", "-o", "json")
     assert call.out == "" and "nobody" in json.loads(call.err)["error"]
+
+
+def test_an_unregistered_project_says_how_to_register_it_and_a_run_below_it_does(shared: Cli) -> None:
+    write_agent(shared.folder / ".compozy", "reviewer", REVIEWER)
+    below = shared.folder / "src"
+    below.mkdir()
+    call = shared("agent", "list", cwd=below)
+    assert "reviewer" not in call.out and f"compozy workspace add {shared.folder}" in call.err
+    made = shared("session", "new", "--agent", "general", "-o", "json", cwd=below).object()
+    assert made["workspace_path"] == str(shared.folder)
+    assert "reviewer" in shared("agent", "list", cwd=below).out

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compozy.cli.workspace_context import enclosing, existing_folder, is_path
+from compozy.cli.workspace_context import authored_root, enclosing, existing_folder, is_path
 from compozy.model.errors import LocalError
 
 
@@ -43,6 +43,18 @@ def test_links_lead_to_the_real_folder(tmp_path: Path) -> None:
     known = [workspace(real)]
     assert enclosing(tmp_path / "link", known) == known[0]
     assert existing_folder(str(tmp_path / "link")) == real
+
+
+def test_a_folder_with_agents_of_its_own_is_the_root_of_what_lies_below(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COMPOZY_HOME", str(tmp_path / ".compozy"))
+    (tmp_path / ".compozy").mkdir()
+    project = tmp_path / "project"
+    (project / ".compozy").mkdir(parents=True)
+    (project / "deep" / "er").mkdir(parents=True)
+    assert authored_root(project / "deep" / "er") == project
+    assert authored_root(tmp_path) is None, "the program's own home makes no workspace"
 
 
 @pytest.mark.parametrize("reference", [".", "..", "~", "~/x", "/x", "x/y", "./x"])

@@ -16,7 +16,7 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields
 from compozy.cli.wording import count
-from compozy.cli.workspace_context import WorkspaceContext, find
+from compozy.cli.workspace_context import WorkspaceContext, authored_root, find, shell_word
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 
@@ -143,10 +143,12 @@ def _list_footer(
     elif invalid:
         found = [diagnostic for row in invalid for diagnostic in objects(row.get("diagnostics"))]
         _print_list("Problems", [(text_of(d, "path"), text_of(d, "message")) for d in found])
-    if context is None and (Path.cwd() / ".compozy" / "agents").is_dir():
+    root = authored_root(Path.cwd()) if context is None else None
+    if root is not None:
         note(
             invocation,
-            "\nthis folder has agents of its own but is no workspace yet; register it with: compozy workspace add .",
+            f"\n{root} has agents of its own but is no workspace yet; register it with: "
+            f"compozy workspace add {shell_word(str(root))}",
         )
 
 
