@@ -220,6 +220,12 @@ PROMISES: tuple[Promise, ...] = (
         _SSE + "test_the_client_resumes_a_broken_stream_after_its_last_id",
     ),
     Promise(
+        "daemon-descriptors",
+        "P63",
+        "connections that end rudely leave nothing open",
+        "tests/failure/test_daemon_descriptors.py::test_a_thousand_connections_that_end_rudely_leave_nothing_open",
+    ),
+    Promise(
         "log-rotation",
         "contract 2.2",
         "the log rotates by size and keeps so many backups",

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from compozy.config.builtin_providers import BUILTIN_PROVIDERS
+from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provider
 from compozy.config.config import Config
 from compozy.config.durations import Duration
 from compozy.config.errors import ConfigError
@@ -23,7 +23,6 @@ from compozy.config.providers import (
     ProviderTable,
     build_provider,
     merge_provider_tables,
-    provider_key,
 )
 from compozy.config.sections import OTHER_SECTIONS
 from compozy.config.toml_source import KeyPath, TomlSource, read_toml
@@ -72,6 +71,9 @@ def load_config(home: Home, workspace_root: Path | None = None) -> Config:
     values = {name: getattr(sections, name) for name in Config.__struct_fields__}
     values |= {
         "providers": _providers(_tables(merged.get("providers"))),
+        "defaults": msgspec.structs.replace(
+            sections.defaults, provider=canonical_provider(sections.defaults.provider)
+        ),
         "notes": tuple(notes),
         "sources": tuple(sources),
     }
@@ -226,7 +228,7 @@ def _merge_providers(
 ) -> dict[str, dict[str, object]]:
     merged = dict(below)
     for name, table in value.items():
-        key = provider_key(name)
+        key = canonical_provider(name)
         merged[key] = merge_provider_tables(merged.get(key, {}), table)
     return merged
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provider
+from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.config.commands import split_command
 from compozy.config.durations import Duration
 from compozy.config.sections import Free
@@ -207,8 +207,3 @@ def _check(provider: Provider) -> None:
             raise ValueError(
                 f"model {model.id!r}: default_reasoning_effort {effort!r} is not one of its reasoning_efforts; add it"
             )
-
-
-def provider_key(name: str) -> str:
-    """Return the canonical id under which a ``[providers.X]`` table is merged."""
-    return canonical_provider(name)

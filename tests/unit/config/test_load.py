@@ -159,6 +159,10 @@ def test_a_provider_is_merged_field_by_field_under_its_canonical_name(home: Home
     assert "claude-code" not in config.providers
 
 
+def test_the_default_provider_may_be_written_as_an_alias(home: Home) -> None:
+    assert load(home, 'defaults.provider = "claude-code"\n').defaults.provider == "claude"
+
+
 def test_curated_models_replace_as_a_list(home: Home) -> None:
     config = load(home, '[[providers.claude.models.curated]]\nid = "only"\nreasoning_efforts = ["low"]\n')
     assert [model.id for model in config.providers["claude"].curated] == ["only"]
