@@ -38,6 +38,18 @@ An error is one sentence and, where a command helps, a line `try: …`. With `-o
 `{"error": …, "code": …, "diagnostic": {…, "suggested_command": …}}`, with `-o jsonl` the same below
 `{"type": "error", "error": …}`.
 
+## Choices of this program
+
+* A run stops its session at the end, so that no agent program is left behind; a prompt wakes the session again.
+  `--keep` leaves it running. Ctrl-C cancels the turn, a second Ctrl-C leaves it running.
+* A folder that no workspace encloses is registered when work starts in it: the nearest folder above it that has
+  agents of its own (`.compozy`), else the folder itself.
+* Without a terminal nobody can be asked: questions are denied unless `--on-ask` says otherwise, and a run in which a
+  policy denied something ends with 77 even when the agent found another way. A person's own no is no failure.
+* `--on-ask ask` without a terminal leaves a question open for `compozy session approve`; in the end the daemon
+  denies it.
+* `compozy install` without `--provider` keeps the default provider that is set.
+
 ## Exit codes
 
 | code | meaning |

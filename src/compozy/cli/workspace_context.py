@@ -164,7 +164,14 @@ def shell_word(text: str) -> str:
 
 
 def _register(client: "DaemonClient", folder: Path) -> JsonObject:
-    answer = fetch(client, "POST", "/api/workspaces", body={"root_dir": str(folder)})
+    try:
+        answer = fetch(client, "POST", "/api/workspaces", body={"root_dir": str(folder)})
+    except LocalError as error:
+        # Another call may have registered it between our look and our wish.
+        found = enclosing(folder, objects(fetch(client, "GET", "/api/workspaces").get("workspaces")))
+        if error.code != "workspace_exists" or found is None:
+            raise
+        return found
     return as_object(answer.get("workspace"))
 
 

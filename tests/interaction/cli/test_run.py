@@ -223,3 +223,25 @@ def test_sigterm_cancels_like_ctrl_c(shared: Cli) -> None:
     process.terminate()
     _, err = process.communicate(timeout=60)
     assert process.returncode == 130 and "the turn was cancelled" in err
+
+
+def test_runs_that_begin_together_share_one_daemon_and_one_workspace(cli: Cli) -> None:
+    calls = [
+        subprocess.Popen(
+            [*COMPOZY, "run", steps({"text": f"answer {number}"}), "-o", "json"],
+            env=cli.environment,
+            cwd=cli.folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(3)
+    ]
+    stories = []
+    for call in calls:
+        out, err = call.communicate(timeout=90)
+        assert call.returncode == 0, err
+        stories.append(json.loads(out))
+    assert [story["text"] for story in stories] == ["answer 0", "answer 1", "answer 2"]
+    assert len({story["workspace_id"] for story in stories}) == 1
