@@ -11,6 +11,7 @@ _SOUL = "tests/unit/documents/test_soul.py"
 _HEARTBEAT = "tests/unit/documents/test_heartbeat.py"
 _SKILL = "tests/unit/documents/test_skill_file.py"
 _RUN = "tests/unit/catalog/checking/test_run.py"
+_REPORTED = "tests/unit/catalog/checking/test_reported_mistakes.py"
 _TARGETS = "tests/unit/catalog/checking/test_targets.py"
 _OUTPUT = "tests/unit/cli/checking/test_outputs.py"
 _COMMAND = "tests/interaction/checker/test_check_command.py"
@@ -36,6 +37,12 @@ PROMISES = (
             f"{_DEFINITION}::test_saying_the_same_changes_no_byte"),
     Promise("edit.replace", "D3", "Every payload field can be replaced while all others stay.",
             f"{_DEFINITION}::test_every_field_can_be_replaced_and_all_others_stay"),
+    Promise("edit.fuzz", "issue 3", "Edits of damaged files are refused, or exactly what was asked.",
+            "tests/property/test_fuzz_edits.py::"
+            "test_a_header_that_loads_is_edited_and_keeps_its_body_or_the_edit_is_refused"),
+    Promise("companion.fuzz", "issue 3", "20,000 damaged files of each companion format: only our diagnostics.",
+            "tests/property/test_fuzz_companions.py::"
+            "test_a_mutated_companion_gives_a_result_or_our_diagnostics"),
     Promise("edit.json", "D3, P30", "mcp.json is edited in place.",
             f"{_FILES}::test_a_server_is_changed_added_and_removed_in_place"),
     Promise("edit.toml-file", "D3, P30", "One value of config.toml changes one line.",
@@ -80,6 +87,28 @@ PROMISES = (
             f"{_OUTPUT}::test_sarif_has_the_shape_readers_insist_on_and_its_fixes_say_what_repairs_do"),
     Promise("check.default", "issue 3 item 4", "Without a path, workspace and home are checked.",
             f"{_COMMAND}::test_without_a_path_workspace_and_home_are_checked_from_any_folder_below"),
+    Promise("check.colon", "P01", "A colon and a space in a plain value: placed, explained, mended in one line.",
+            f"{_REPORTED}::"
+            "test_p01_colon_space_in_a_plain_value_is_placed_explained_and_mended_in_one_line"),
+    Promise("check.unindented", "P02", "A continuation without indentation is an error at its line.",
+            f"{_REPORTED}::test_p02_a_continuation_without_indentation_is_an_error_at_the_second_line"),
+    Promise("check.indent", "P05", "One space too many is named.",
+            f"{_REPORTED}::test_p05_one_space_too_many_is_named"),
+    Promise("check.brackets", "P06", "Text after a bracket says to quote the value.",
+            f"{_REPORTED}::test_p06_text_after_a_bracket_says_to_quote_the_value"),
+    Promise("check.bom", "P07, D6", "A byte-order mark is an error of its own with a repair.",
+            f"{_REPORTED}::test_p07_a_byte_order_mark_is_an_error_of_its_own_with_a_repair"),
+    Promise("check.crlf", "P08", "Windows line ends are no problem and survive a repair.",
+            f"{_REPORTED}::test_p08_windows_line_ends_are_no_problem_and_survive_a_repair"),
+    Promise("check.string-for-list", "P12", "A string for a list names both types and shows the list.",
+            f"{_REPORTED}::test_p12_a_string_for_a_list_names_both_types_and_shows_the_list"),
+    Promise("check.lines", "P14", "k lines inserted above move every place by exactly k.",
+            f"{_REPORTED}::test_p14_lines_inserted_above_move_the_place_by_exactly_their_number"),
+    Promise("check.nearest", "P15", "A misspelt key is an error with the nearest one in every format.",
+            f"{_REPORTED}::"
+            "test_p15_a_misspelt_key_is_an_error_with_the_nearest_one_in_every_format"),
+    Promise("check.comment-sign", "P16", "A value cut by a comment sign is a warning and is left alone.",
+            f"{_REPORTED}::test_p16_a_value_cut_by_a_comment_sign_is_a_warning_and_is_left_alone"),
     Promise("check.isolated", "P03", "One bad file hides no other.",
             f"{_RUN}::test_one_bad_file_hides_no_other_and_is_named_with_its_absolute_path"),
     Promise("check.duplicate-key", "P04", "A repeated key is an error that names both lines.",

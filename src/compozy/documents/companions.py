@@ -5,7 +5,7 @@ mean, and the codes of each format, belong to its own module.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import msgspec
 
@@ -13,6 +13,7 @@ from compozy.documents.decoding import YAML, Decoder
 from compozy.documents.fields import Kind, Table
 from compozy.documents.frontmatter import split, tab_problems
 from compozy.documents.guesses import Guess
+from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Problem, to_diagnostics
 from compozy.documents.source import InvalidUtf8, SourceText
 from compozy.documents.text import WHITE_SPACE
@@ -22,6 +23,8 @@ from compozy.model.diagnostic import Diagnostic, Position
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$")
 _FENCED = re.compile(r"^ {0,3}(```+|~~~+)")
+# One broken place may hide the next; more repairs than this in one header are no accident but another format.
+_MAX_MENDS = 25
 _NOT_WORD = re.compile(r"[^a-z0-9]+")
 
 
@@ -36,6 +39,8 @@ class Companion(msgspec.Struct, kw_only=True):
     body_start: int = 0
     document: YamlDocument | None = None
     problems: list[Problem] = []
+    earlier: list[Diagnostic] = []
+    """What was found before the header could be read."""
 
     @property
     def value(self) -> object:
@@ -44,49 +49,69 @@ class Companion(msgspec.Struct, kw_only=True):
 
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """Every problem found so far, placed in the file."""
-        return to_diagnostics(self.problems, self.path, self.source, lambda: self.document)
+        return (*self.earlier, *to_diagnostics(self.problems, self.path, self.source, lambda: self.document))
 
 
-def take_apart(data: bytes, path: str, *, malformed: str, header_required: bool) -> Companion:
-    """Decode and split a file; `malformed` is the code of everything that keeps the header from being read."""
+def take_apart(
+    data: bytes, path: str, *, malformed: str, header_required: bool, known: Collection[str] = ()
+) -> Companion:
+    """Decode and split a file; `malformed` is the code of everything that keeps the header from being read.
+
+    A problem with a repair does not end the reading: it goes on as if the repair were made, so that one run finds
+    everything. `known` are the field names a misspelt line may have meant.
+    """
     try:
-        source = SourceText.decode(data)
+        found = Companion(path=path, source=SourceText.decode(data))
     except InvalidUtf8 as error:
         found = Companion(path=path, source=SourceText(data.decode("utf-8", "replace")))
         found.problems.append(Problem(code=malformed, message=f"{error}; save the file as UTF-8", span=(0, 0)))
         return found
+    attempts = Attempts()
+    for _ in range(_MAX_MENDS):
+        problems = _read(found, malformed, header_required, known)
+        if not problems:
+            break
+        mended = attempts.next(found.source, problems, found.earlier, path)
+        if mended is None:
+            return found
+        found.source = mended
+    document = found.document
+    if document is not None:
+        found.problems.extend(_as(malformed, document.duplicates))
+        found.problems.extend(comment_warnings(document, found.header_start))
+        if document.value is not None and not isinstance(document.value, dict):
+            message = "the header must be a mapping of fields, `key: value`"
+            end = found.header_start + len(found.header.rstrip())
+            found.problems.append(Problem(code=malformed, message=message, span=(found.header_start, end)))
+            found.document = None
+    return found
+
+
+def _read(found: Companion, malformed: str, header_required: bool, known: Collection[str]) -> list[Problem]:
+    """Split the text and read its header; return what keeps the header from being read."""
     # A lone CR is a line break here, unlike in AGENT.md; the lengths stay the same.
-    text = source.normal.replace("\r", "\n")
-    found = Companion(path=path, source=source)
+    text = found.source.normal.replace("\r", "\n")
     parts, problems = split(text)
     if parts is None:
         if problems[0].code == "frontmatter-missing" and not header_required:
             found.body = text.rstrip(WHITE_SPACE)
-            return found
-        found.problems.extend(_as(malformed, problems))
-        return found
-    found.header, found.header_start, found.body_start = parts.header, parts.header_start, parts.body_start
+            return []
+        return _as(malformed, problems)
+    base = parts.header_start
+    found.header, found.header_start, found.body_start = parts.header, base, parts.body_start
     found.body = text[parts.body_start :].rstrip(WHITE_SPACE)
-    found.problems.extend(_as(malformed, tab_problems(parts)))
+    problems = _as(malformed, tab_problems(parts))
+    if problems:
+        return problems
     try:
-        found.document = YamlDocument(parts.header, base=parts.header_start, first_line=2)
+        found.document = YamlDocument(parts.header, base=base, first_line=2)
     except YamlProblem as error:
         start, end = error.span
         message = f"the header is not valid YAML: {error.message}"
-        base = parts.header_start
         problem = Problem(code=malformed, message=message, span=(start + base, end + base))
-        _explain(problem, guess_yaml(parts.header, error), base)
-        found.problems.append(problem)
-        return found
-    found.problems.extend(_as(malformed, found.document.duplicates))
-    if found.value is not None and not isinstance(found.value, dict):
-        message = "the header must be a mapping of fields, `key: value`"
-        end = parts.header_start + len(parts.header.rstrip())
-        found.problems.append(Problem(code=malformed, message=message, span=(parts.header_start, end)))
-        found.document = None
-    if found.document is not None:
-        found.problems.extend(comment_warnings(found.document, parts.header_start))
-    return found
+        _explain(problem, guess_yaml(parts.header, error, known), base)
+        return [problem]
+    return []
 
 
 def _explain(problem: Problem, guess: Guess | None, base: int) -> None:

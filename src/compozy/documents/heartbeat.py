@@ -70,7 +70,9 @@ class Heartbeat(Record, frozen=True, kw_only=True):
 
 def read_heartbeat(data: bytes, path: str = "HEARTBEAT.md") -> tuple[Heartbeat | None, tuple[Diagnostic, ...]]:
     """Read a HEARTBEAT.md; the policy is None when a diagnostic is an error."""
-    found = take_apart(data, path, malformed="heartbeat_malformed_frontmatter", header_required=False)
+    found = take_apart(
+        data, path, malformed="heartbeat_malformed_frontmatter", header_required=False, known=HEARTBEAT.fields
+    )
     fields = decode_fields(
         found,
         HEARTBEAT,

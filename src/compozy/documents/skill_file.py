@@ -57,10 +57,9 @@ class _Extras(msgspec.Struct, kw_only=True):
 
 def read_skill(data: bytes, path: str = "SKILL.md") -> tuple[Skill | None, tuple[Diagnostic, ...]]:
     """Read a SKILL.md; the skill is None when a diagnostic is an error."""
-    found = take_apart(data, path, malformed="skill-malformed-frontmatter", header_required=True)
-    readable = not found.problems
+    found = take_apart(data, path, malformed="skill-malformed-frontmatter", header_required=True, known=SKILL.fields)
     value = found.value if isinstance(found.value, dict) else {}
-    if found.document is None and found.problems:
+    if found.document is None:
         return None, found.diagnostics()
     known = {key: item for key, item in value.items() if key in SKILL.fields}
     decoder = Decoder(YAML)
@@ -75,7 +74,7 @@ def read_skill(data: bytes, path: str = "SKILL.md") -> tuple[Skill | None, tuple
         message = f"the skill has {len(found.source.text)} characters; move details into files beside it"
         found.problems.append(Problem(code="skill-long", message=message, span=(0, 0)))
     diagnostics = found.diagnostics()
-    if not readable or has_errors(diagnostics):
+    if has_errors(diagnostics):
         return None, diagnostics
     metadata = known.get("metadata")
     skill = Skill(

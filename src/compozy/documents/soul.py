@@ -51,7 +51,7 @@ class Soul(Record, frozen=True, kw_only=True):
 
 def read_soul(data: bytes, path: str = "SOUL.md") -> tuple[Soul | None, tuple[Diagnostic, ...]]:
     """Read a SOUL.md; the persona is None when a diagnostic is an error."""
-    found = take_apart(data, path, malformed="malformed_frontmatter", header_required=False)
+    found = take_apart(data, path, malformed="malformed_frontmatter", header_required=False, known=SOUL.fields)
     fields = decode_fields(
         found,
         SOUL,

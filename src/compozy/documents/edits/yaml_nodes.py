@@ -14,6 +14,8 @@ from compozy.documents.limits import MAX_NESTING
 
 # Line breaks that YAML 1.1 parsers count and editors do not: offsets of lines would be ambiguous.
 _ODD_BREAKS = re.compile("\r(?!\n)|[\x85\u2028\u2029]")
+_ANCHOR = re.compile(r"&[^\s,\[\]{}]+[ \t]+(?=[^\s&!#])")
+
 ScalarText = Callable[[str], str]
 
 
@@ -73,11 +75,17 @@ class _Builder:
     def _fixed(self, node: yaml.Node) -> str:
         if self._visits[id(node)] > 1:
             return "an alias shares the value"
-        first = self._text[self._offset + node.start_mark.index : self._offset + node.start_mark.index + 1]
+        first = self._text[self._start(node) : self._start(node) + 1]
         return "an anchor or tag belongs to the value" if first in ("&", "!") else ""
 
+    def _start(self, node: yaml.Node) -> int:
+        """Return where the value's own text begins: behind an anchor that nothing refers to."""
+        start = self._offset + int(node.start_mark.index)
+        anchor = _ANCHOR.match(self._text, start)
+        return anchor.end() if anchor and self._visits[id(node)] == 1 else start
+
     def _node(self, node: yaml.Node, *, inside_brackets: bool) -> Node:
-        start = self._offset + node.start_mark.index
+        start = self._start(node)
         end = self._offset + node.end_mark.index
         fixed = self._fixed(node)
         if self._visits[id(node)] > 1 and not isinstance(node, yaml.ScalarNode):

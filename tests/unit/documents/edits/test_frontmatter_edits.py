@@ -112,6 +112,13 @@ def test_an_aliased_value_falls_back_to_the_canonical_form_and_says_so() -> None
     assert edit_frontmatter(before, {"name": "b"}).text == before.replace("name: a", "name: b")
 
 
+def test_an_anchor_that_nothing_refers_to_stays_in_front_of_the_new_value() -> None:
+    before = "---\nname: a\nmodel: &m x  # why\ntools: &t\n- a__b\n---\nBody\n"
+    assert edit_frontmatter(before, {"model": "z"}).text == before.replace("&m x", "&m z")
+    with pytest.raises(EditRefused, match="anchor"):
+        edit_frontmatter(before, {"tools": ["c__d"]})
+
+
 def test_a_merge_key_falls_back_too() -> None:
     before = "---\nname: a\nhooks:\n- &h {name: x, event: turn.end}\n- {<<: *h, command: y}\n---\nBody\n"
     result = edit_frontmatter(before, {("hooks", 1, "command"): "z"}, canonical=lambda: "canonical")
