@@ -45,7 +45,11 @@ def find(
     """
     env = os.environ if environ is None else environ
     known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
-    for source, reference in (("positional", positional), ("flag", flag), ("env", env.get("COMPOZY_WORKSPACE"))):
+    for source, reference in (
+        ("positional", positional),
+        ("flag", flag),
+        ("env", env.get("COMPOZY_WORKSPACE") or None),
+    ):
         if reference is not None:
             return WorkspaceContext(named(client, reference, known, source), source)
     of_session = _of_calling_session(client, env, known)

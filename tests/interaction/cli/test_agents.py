@@ -131,3 +131,25 @@ def test_an_unregistered_project_says_how_to_register_it_and_a_run_below_it_does
     made = shared("session", "new", "--agent", "general", "-o", "json", cwd=below).object()
     assert made["workspace_path"] == str(shared.folder)
     assert "reviewer" in shared("agent", "list", cwd=below).out
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("compozy agent info re", "reviewer"),
+        ("compozy run x --agent gen", "general"),
+        ("compozy agent li", "list"),
+        ("compozy agent list --wor", "--workspace"),
+    ],
+)
+def test_a_shell_is_offered_names_from_the_daemon(workspace: Cli, line: str, offered: str) -> None:
+    words = line.split()
+    env = {"_COMPOZY_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(words) - 1)}
+    call = workspace(env=env)
+    assert call.code == 0 and f"plain,{offered}" in call.out.splitlines()
+
+
+def test_completion_is_silent_without_a_daemon(cli: Cli) -> None:
+    env = {"_COMPOZY_COMPLETE": "bash_complete", "COMP_WORDS": "compozy agent info g", "COMP_CWORD": "3"}
+    call = cli(env=env)
+    assert (call.out.strip(), call.err) == ("", "")
