@@ -1,6 +1,7 @@
 """The environment an agent's process gets: a base by policy, then the product's own variables (contract §1.2, §5.3).
 
-Pure functions over mappings; reads no files and resolves no secrets. Bound secrets are added by the caller, last.
+Functions over mappings that resolve no secrets; bound secrets are added by the caller, last. Only
+`make_provider_folders` touches the disk.
 """
 
 import os
@@ -121,7 +122,7 @@ def agent_environment(
     if provider.home_policy == "isolated":
         env |= _isolated_home(provider, home)
     if provider.harness == "pi_acp":
-        env["PI_CODING_AGENT_DIR"] = str(home.root / "providers" / provider.id / "pi-agent")
+        env["PI_CODING_AGENT_DIR"] = _pi_folder(provider, home)
     program = own_program()
     if program:
         env["COMPOZY_BIN"] = program
@@ -136,9 +137,27 @@ def own_program() -> str:
     return str(beside) if beside.is_file() else (shutil.which("compozy") or "")
 
 
+def make_provider_folders(provider: Provider, home: Home) -> None:
+    """Create the folders the environment of this provider names, 0700 each.
+
+    Raises:
+        OSError: one cannot be made.
+    """
+    folders = set(_isolated_home(provider, home).values()) if provider.home_policy == "isolated" else set()
+    if provider.harness == "pi_acp":
+        folders.add(_pi_folder(provider, home))
+    for folder in sorted(folders):
+        for path in (*reversed(Path(folder).relative_to(home.root).parents), Path(folder).relative_to(home.root)):
+            (home.root / path).mkdir(mode=0o700, exist_ok=True)
+
+
 def provider_home(provider: Provider, home: Home) -> Path:
     """Return the folder that stands for HOME when the provider's home is isolated."""
     return home.root / "providers" / provider.id
+
+
+def _pi_folder(provider: Provider, home: Home) -> str:
+    return str(provider_home(provider, home) / "pi-agent")
 
 
 def _isolated_home(provider: Provider, home: Home) -> dict[str, str]:

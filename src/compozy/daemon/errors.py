@@ -10,6 +10,7 @@ from http import HTTPStatus
 import msgspec
 from starlette.responses import Response
 
+from compozy.daemon.messages import json_response
 from compozy.model.api import ApiDiagnostic, ErrorEnvelope
 from compozy.model.errors import CompozyError
 from compozy.model.ids import new_request_id
@@ -30,7 +31,7 @@ def error_response(error: Exception, *, transport: str, request: str, redact: Ca
     if status >= _SERVER_ERROR and envelope.code not in _NEVER_MASKED:
         envelope = _masked(envelope, error, status=status, transport=transport, request=request)
     envelope = msgspec.structs.replace(envelope, error=redact(envelope.error))
-    return Response(msgspec.json.encode(envelope), status, media_type="application/json")
+    return json_response(envelope, status)
 
 
 def envelope_of(error: CompozyError) -> ErrorEnvelope:

@@ -40,10 +40,19 @@ class JsonLines(logging.Formatter):
         }
         for name, value in vars(record).items():
             if name not in _STANDARD:
-                line[name] = self._redact(value) if isinstance(value, str) else value
+                line[name] = self._clean(value)
         if record.exc_info:
             line["exception"] = self._redact(self.formatException(record.exc_info))
         return json.dumps(line, ensure_ascii=False, default=str)
+
+    def _clean(self, value: object) -> object:
+        if isinstance(value, dict):
+            return {str(name): self._clean(inner) for name, inner in value.items()}
+        if isinstance(value, list | tuple | set | frozenset):
+            return [self._clean(inner) for inner in value]
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        return self._redact(str(value))
 
 
 class RotatingLog(logging.handlers.RotatingFileHandler):

@@ -80,7 +80,16 @@ def query_number(request: Request, name: str, *, default: int, minimum: int, max
 
 def json_response(value: object, status: int = 200) -> Response:
     """Encode records or plain data as the JSON answer."""
-    return Response(msgspec.json.encode(value, enc_hook=_encode), status, media_type="application/json")
+    return Response(encode_json(value), status, media_type="application/json")
+
+
+def encode_json(value: object) -> bytes:
+    """Encode records or plain data; bytes of a file name that are no UTF-8 appear as ``\\udcXX`` text."""
+    try:
+        return msgspec.json.encode(value, enc_hook=_encode)
+    except UnicodeEncodeError:
+        # One odd file name must not empty a whole list (decisions D8).
+        return msgspec.json.encode(_readable(msgspec.to_builtins(value, enc_hook=_encode)))
 
 
 def empty_response() -> Response:
@@ -93,6 +102,16 @@ def _encode(value: object) -> object:
     if isinstance(value, float):
         return float(value)
     raise NotImplementedError(f"no JSON for {type(value).__name__}")
+
+
+def _readable(value: object) -> object:
+    if isinstance(value, str):
+        return value.encode("utf-8", "backslashreplace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_readable(key): _readable(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_readable(inner) for inner in value]
+    return value
 
 
 def _first_small(text: str) -> str:

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
-from compozy.config.environment import agent_environment, base_environment, is_secret_name
+from compozy.config.environment import agent_environment, base_environment, is_secret_name, make_provider_folders
 from compozy.config.home import Home
 from compozy.model.provider import Provider
 
@@ -83,6 +83,26 @@ def test_an_isolated_home_moves_every_place_a_provider_keeps_things() -> None:
     env = environment(provider)
     for name in ("HOME", "PROVIDER_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "CLAUDE_CONFIG_DIR"):
         assert env[name].startswith("/h/providers/claude"), name
+
+
+@pytest.mark.parametrize("name", ["claude", "codex", "opencode", "groq"])
+def test_the_folders_an_isolated_provider_is_sent_to_exist_and_are_private(tmp_path: Path, name: str) -> None:
+    home = Home(tmp_path / "h")
+    home.create()
+    provider = msgspec.structs.replace(BUILTIN_PROVIDERS[name], home_policy="isolated")
+    make_provider_folders(provider, home)
+    env = agent_environment(provider, home=home, session_id="s", agent_name="a", environ=OUTER)
+    folders = {value for value in env.values() if value.startswith(str(home.root / "providers"))}
+    assert folders
+    for folder in folders:
+        assert Path(folder).is_dir() and Path(folder).stat().st_mode & 0o077 == 0, folder
+
+
+def test_an_operators_own_home_is_not_touched(tmp_path: Path) -> None:
+    home = Home(tmp_path / "h")
+    home.create()
+    make_provider_folders(BUILTIN_PROVIDERS["claude"], home)
+    assert not (home.root / "providers").exists()
 
 
 def test_pi_gets_its_agent_folder() -> None:

@@ -1,5 +1,7 @@
 """Faults in handlers, strict bodies, admission and transports, over real sockets of this process."""
 
+import http.client
+import json
 import logging
 
 import pytest
@@ -11,10 +13,15 @@ from compozy.client import ApiError, DaemonClient
 from compozy.daemon.messages import Body, json_response, query_flag, query_number, read_body
 from compozy.daemon.routing import Route
 from compozy.model.errors import Conflict, Unavailable
+from compozy.model.record import Record
 from compozy.runtime.services import Services
-from tests.kit.http_app import serving
+from tests.kit.http_app import Served, serving
 
 pytestmark = pytest.mark.anyio
+
+
+class Named(Record, frozen=True, kw_only=True):
+    name: str
 
 
 class Wish(Body, frozen=True, kw_only=True):
@@ -39,6 +46,14 @@ async def echo(app: Services, request: Request) -> Response:
     return json_response({"name": wish.name, "count": wish.count})
 
 
+async def odd_name(app: Services, request: Request) -> Response:
+    return json_response({"path": "/x/a\udcffb", "rows": [Named(name="\ud800")]})
+
+
+async def odd_error(app: Services, request: Request) -> Response:
+    raise Conflict("the file '/x/a\udcffb' is in the way; move it")
+
+
 async def numbers(app: Services, request: Request) -> Response:
     limit = query_number(request, "limit", default=50, minimum=1, maximum=100)
     return json_response({"limit": limit, "flag": query_flag(request, "flag")})
@@ -49,6 +64,8 @@ ROUTES = (
     Route(method="GET", path="/api/unavailable", handler=unavailable, name="unavailable", summary=""),
     Route(method="GET", path="/api/conflict", handler=conflict, name="conflict", summary=""),
     Route(method="POST", path="/api/echo", handler=echo, name="echo", summary="", kind="admit"),
+    Route(method="GET", path="/api/odd-name", handler=odd_name, name="odd", summary=""),
+    Route(method="GET", path="/api/odd-error", handler=odd_error, name="oddError", summary=""),
     Route(method="GET", path="/api/numbers", handler=numbers, name="numbers", summary=""),
     Route(method="GET", path="/api/unix-only", handler=echo, name="unix", summary="", transport="unix"),
 )
@@ -115,12 +132,37 @@ async def test_a_body_that_does_not_fit_is_refused_with_the_reason(body: bytes, 
     assert says.lower() in str(error).lower()
 
 
+async def test_a_body_of_undeclared_length_is_cut_off_at_the_limit() -> None:
+    def send(served: Served, blocks: int) -> tuple[int, dict[str, str]]:
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=30)
+        try:
+            body = iter([b'{"name": "', *[b"x" * 65536] * blocks, b'"}'])
+            connection.request("POST", "/api/echo", body=body, encode_chunked=True)
+            response = connection.getresponse()
+            return response.status, json.loads(response.read())
+        finally:
+            connection.close()
+
+    async with serving(ROUTES) as served:
+        assert (await to_thread.run_sync(send, served, 2))[0] == 200
+        status, body = await to_thread.run_sync(send, served, 80)
+    assert (status, body["error"]) == (413, "request body too large")
+
+
 async def test_a_fitting_body_arrives() -> None:
     async with serving(ROUTES) as served:
         assert await accepted(served.tcp(), "POST", "/api/echo", {"name": "ünï", "count": 2}) == {
             "name": "ünï",
             "count": 2,
         }
+
+
+async def test_a_file_name_that_is_no_text_empties_no_list_and_hides_no_error() -> None:
+    async with serving(ROUTES) as served:
+        answer = await accepted(served.unix(), "GET", "/api/odd-name")
+        error = await refused(served.unix(), "GET", "/api/odd-error")
+    assert answer == {"path": "/x/a\\udcffb", "rows": [{"name": "\\ud800"}]}
+    assert error.status == 409 and "a\\udcffb" in str(error)
 
 
 async def test_while_draining_admission_is_refused_with_its_code_and_reads_go_on() -> None:

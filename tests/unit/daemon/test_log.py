@@ -56,7 +56,8 @@ def test_secrets_never_reach_the_log_not_even_in_an_exception(path: Path) -> Non
         try:
             raise ValueError("password=hunter2 and tok_7f3a9")
         except ValueError:
-            logging.getLogger("compozy.test").exception("it failed", extra={"argv": "--api-key abcdef"})
+            facts = {"argv": ["--api-key abcdef"], "env": {"x": Path("k=v api_key=abcdef")}}
+            logging.getLogger("compozy.test").exception("it failed", extra=facts)
     finally:
         stop_log(handler)
     text = path.read_text()

@@ -19,7 +19,7 @@ from compozy.acp.contract import (
     SessionOptions,
 )
 from compozy.config.commands import find_executable, split_command
-from compozy.config.environment import agent_environment
+from compozy.config.environment import agent_environment, make_provider_folders
 from compozy.model import times
 from compozy.model.errors import CompozyError, InvalidRequest, Unprocessable
 from compozy.model.provider import Provider
@@ -111,6 +111,7 @@ def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: s
     for secret in secrets.values():
         deps.keep_secret(secret)
     env.update(secrets)
+    make_provider_folders(provider, deps.home)
     try:
         argv = split_command(record.command)
     except ValueError as error:
