@@ -16,6 +16,7 @@ The script is one JSON object; every key is optional. ``{}`` is a polite agent t
   modes          [ids] · current_mode · config_options [raw option, …] · models [ids] (legacy) · current_model
   config_rules   {option id: {value: [raw option, …]}}  what the option list becomes after that value was set
   replay         [update, …] before the answer of session/load · replay_after [update, …] after it
+                 replay_pause   seconds before each of the latter
   load_result    any JSON (null counts) · load_error {code, message}
   cancel         "honour" (answer stopReason cancelled) | "ignore" | "end_turn" | "error" | "never"
   after_cancel   [step, …]       run when a cancel arrives in a turn, before its answer
@@ -188,6 +189,7 @@ class FakeAgent:
             self.answer(message["id"], answer)
         if method == "session/load" and answer is not NEVER:
             for update in self.script.get("replay_after", []):
+                time.sleep(self.script.get("replay_pause", 0))
                 self.update(params["sessionId"], update)
 
     def result(self, method, params):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from compozy.acp import client as client_module
 from compozy.acp.client import AcpClient
 from compozy.acp.contract import AgentBusy, AgentDied, AgentError, PermissionRequest, PromptOutcome, StopBounds
 from tests.kit.agents import received
@@ -282,6 +283,19 @@ async def test_updates_right_after_the_answer_belong_to_the_turn_and_later_ones_
         await until(lambda: len(seen.updates) == 3)
 
 
+async def test_a_turn_waits_a_moment_for_updates_that_come_behind_its_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Ten times the real quiet period, so that a busy machine is not taken for a silent agent.
+    monkeypatch.setattr(client_module, "TURN_QUIET", 0.5)
+    monkeypatch.setattr(client_module, "TURN_QUIET_MOST", 1.0)
+    script = {"late": [{"sleep": 0.02}, {"usage": {"used": 1}}], "prompts": [[{"text": "a"}]]}
+    async with running(tmp_path, script) as (client, seen):
+        session = await open_session(client, tmp_path)
+        await client.prompt(session, text_block("x"), meta={})
+        assert [update.kind for update in seen.updates] == ["agent_message_chunk", "usage_update"]
+
+
 async def test_updates_before_the_session_is_known_are_delivered_and_foreign_ones_noted(tmp_path: Path) -> None:
     early = [
         {"update": {"sessionUpdate": "plan", "entries": []}, "session": "fake-1"},
@@ -314,6 +328,15 @@ async def test_a_replay_is_marked_also_where_it_comes_after_the_answer(tmp_path:
         assert all(update.replay for update in seen.updates)
         await client.prompt("old", text_block("live"), meta={})
         assert [update.replay for update in seen.updates[20:]] == [False]
+
+
+async def test_loading_waits_for_a_replay_that_dawdles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_module, "LOAD_QUIET", 0.5)
+    late = {"replay_after": [_chunk("1"), _chunk("2")], "replay_pause": 0.02}
+    async with running(tmp_path, late) as (client, seen):
+        await client.initialize(client_version="0", timeout=BOUND)
+        await client.load_session("old", **_where(tmp_path))
+        assert [update.replay for update in seen.updates] == [True, True]
 
 
 @pytest.mark.parametrize("code", [-32603, -32602, -32002])
