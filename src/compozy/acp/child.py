@@ -6,7 +6,6 @@ the launch has ended. spec/acp.md, fault groups 1, 5, 8; contract §5.3.
 """
 
 import asyncio
-import codecs
 import contextlib
 import logging
 import os
@@ -16,10 +15,11 @@ import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Literal, cast
+from typing import IO, Literal
 
 from compozy.acp.contract import AgentStartError, LaunchSpec, ProcessIdentity
 from compozy.acp.processes import MARKER_NAME, Ended, ProcessEntry, end_members_blocking, find_members, identify
+from compozy.acp.streams import Reading, Tail, Writing
 
 STDERR_TAIL = 128 * 1024
 # One read of the event loop takes at most 256 KiB; the default pipe holds 64 KiB.
@@ -27,111 +27,9 @@ _PIPE_SIZE = 256 * 1024
 _F_SETPIPE_SZ = 1031
 
 _log = logging.getLogger(__name__)
-_utf8_decoder = codecs.getincrementaldecoder("utf-8")
 
 # Children started here and not reaped yet; AdoptedReaper must leave them alone.
 own_children: set[int] = set()
-
-
-class Tail:
-    """The last `limit` bytes of a stream."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._data = bytearray()
-        self.is_truncated = False
-
-    def add(self, chunk: bytes) -> None:
-        self._data += chunk
-        # Cut rarely: moving the tail with every chunk would cost its whole length each time.
-        if len(self._data) > 2 * self._limit + 4096:
-            self._cut()
-
-    def text(self) -> str:
-        """Return the tail as text; a character that was cut in two, or is not complete yet, is left out."""
-        self._cut()
-        return _utf8_decoder("replace").decode(bytes(self._data))
-
-    def _cut(self) -> None:
-        extra = len(self._data) - self._limit
-        if extra <= 0:
-            return
-        self.is_truncated = True
-        # Continuation bytes belong to a character whose start is gone.
-        while extra < len(self._data) and 0x80 <= self._data[extra] < 0xC0:
-            extra += 1
-        del self._data[:extra]
-
-
-class _Reading(asyncio.Protocol):
-    """Hand chunks on, and the end of the stream once."""
-
-    def __init__(self, on_data: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
-        self._on_data, self._on_end = on_data, on_end
-
-    def data_received(self, data: bytes) -> None:
-        self._on_data(data)
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._on_end()
-
-
-class Writing(asyncio.Protocol):
-    """The program's stdin: never blocks, knows whether the program reads."""
-
-    def __init__(self, limit: int, on_broken: Callable[[str], None]) -> None:
-        self._limit, self._on_broken = limit, on_broken
-        self._transport: asyncio.WriteTransport | None = None
-        self._room = asyncio.Event()
-        self._room.set()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # uvloop's transports derive from none of asyncio's classes.
-        self._transport = cast(asyncio.WriteTransport, transport)
-
-    def pause_writing(self) -> None:
-        self._room.clear()
-
-    def resume_writing(self) -> None:
-        self._room.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._transport = None
-        self._room.set()
-        if exc is not None:
-            self._on_broken("the agent closed its input")
-
-    def send(self, data: bytes) -> None:
-        """Write without blocking; what a closed input cannot take is dropped."""
-        transport = self._transport
-        if transport is None:
-            self._on_broken("the agent closed its input")
-            return
-        if transport.is_closing():
-            return
-        if transport.get_write_buffer_size() > self._limit:
-            self._on_broken(f"the agent left more than {self._limit} bytes of its input unread")
-            return
-        transport.write(data)
-
-    async def writable(self, timeout: float) -> None:
-        """Wait until the program reads again. Raises TimeoutError."""
-        if not self._room.is_set():
-            async with asyncio.timeout(timeout):
-                await self._room.wait()
-
-    def abort(self) -> None:
-        """Close at once, whatever is still unwritten."""
-        if self._transport is not None:
-            self._transport.abort()
-
-    def close(self) -> None:
-        """Close the program's stdin; a program that does not read keeps no buffer of ours alive."""
-        if self._transport is not None:
-            if self._transport.get_write_buffer_size():
-                self._transport.abort()
-            else:
-                self._transport.close()
 
 
 class Child:
@@ -190,7 +88,7 @@ class Child:
     async def _connect(
         self, pipe: IO[bytes], on_data: Callable[[bytes], None], on_end: Callable[[], None]
     ) -> asyncio.ReadTransport:
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: _Reading(on_data, on_end), pipe)
+        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: Reading(on_data, on_end), pipe)
         self._transports.append(transport)
         self._connected.append(pipe)
         return transport

@@ -25,7 +25,6 @@ from compozy.acp.contract import (
     PromptOutcome,
     RequestRefused,
     SessionOptions,
-    SessionUpdate,
     StopBounds,
     WireLimits,
 )
@@ -33,6 +32,7 @@ from compozy.acp.inbound import CANCELLED_OUTCOME, Inbound
 from compozy.acp.lifetime import Lifetime
 from compozy.acp.notes import Notes
 from compozy.acp.peer import METHOD_NOT_FOUND, IncomingRequest, Peer
+from compozy.acp.sessions import AcpSession, SessionTable
 from compozy.acp.terminals import Terminals
 from compozy.acp.updates import UpdateLanes
 from compozy.acp.wire import show
@@ -41,22 +41,8 @@ from compozy.acp.wire import show
 TURN_QUIET, TURN_QUIET_MOST = 0.05, 0.1
 # One real agent sends most of its replay after the answer of session/load.
 LOAD_QUIET, LOAD_QUIET_MOST = 0.1, 1.0
-# Updates of a session whose id is not known yet, held while session/new runs.
-MOST_HELD = 1000
 
 _log = logging.getLogger(__name__)
-
-
-class _Session:
-    """What the connection knows of one ACP session."""
-
-    def __init__(self, session_id: str) -> None:
-        self.options = SessionOptions(session_id=session_id)
-        self.is_busy = False
-        self.is_answered = False
-        self.is_cancelled = False
-        self.cancelled_at = 0.0
-        self.is_replaying = False
 
 
 class AcpClient:
@@ -65,12 +51,9 @@ class AcpClient:
     def __init__(self, child: Child, requests: AgentRequests, limits: WireLimits, bounds: StopBounds) -> None:
         self._child, self._limits = child, limits
         self._info: AgentInfo | None = None
-        self._sessions: dict[str, _Session] = {}
         self._running = 0
         self._turns_ended = asyncio.Event()
         self._turns_ended.set()
-        self._opening = 0
-        self._held: list[tuple[SessionUpdate, int]] = []
         self._notes = Notes(requests.on_diagnostic)
         self._terminals = Terminals(child.identity.marker)
         self._inbound = Inbound(requests, self._terminals)
@@ -86,8 +69,11 @@ class AcpClient:
             limits=limits,
             pause=self._pause,
             resume=self._resume,
-            failed=lambda error: self._lifetime.fail(AgentDied(f"updates could not be stored: {error}")),
+            failed=self._on_store_failure,
         )
+        self._sessions = SessionTable(self._lanes.put, self._notes.take)
+        # Looked up once: it is called for every update.
+        self.on_update = self._sessions.take_update
         self._lifetime = Lifetime(child, self._peer, self._lanes, self._terminals, self._notes, requests, bounds)
 
     async def _open(self) -> None:
@@ -104,6 +90,9 @@ class AcpClient:
         except Exception as error:  # noqa: BLE001 - supervisor: a lost message would leave somebody waiting for ever
             _log.exception("output of an agent could not be taken")
             self.on_broken(AgentProtocolError(f"a message of the agent could not be taken: {error}"))
+
+    def _on_store_failure(self, error: Exception) -> None:
+        self._lifetime.fail(AgentDied(f"updates could not be stored: {error}"))
 
     def _send(self, data: bytes) -> None:
         if self._child.stdin is not None:
@@ -134,20 +123,6 @@ class AcpClient:
         return self._child.stderr.text()
 
     # ---- PeerHandler ---------------------------------------------------------------------------------------------
-    def on_update(self, session_id: str, kind: str, raw: msgspec.Raw, size: int) -> None:
-        session = self._sessions.get(session_id)
-        if session is not None:
-            if kind == "config_option_update":
-                session.options = answers.read_session_options(raw, session.options)
-            elif kind == "current_mode_update":
-                session.options = answers.read_mode_update(raw, session.options)
-            update = SessionUpdate(session_id=session_id, kind=kind, raw=raw, replay=session.is_replaying)
-            self._lanes.put(update, size)
-        elif self._opening and len(self._held) < MOST_HELD:
-            self._held.append((SessionUpdate(session_id=session_id, kind=kind, raw=raw), size))
-        else:
-            self._notes.take("unknown_session", f"update {kind!r} for the unknown session {session_id!r}")
-
     def before_request(self, session_id: str) -> "asyncio.Future[None]":
         return self._lanes.mark(session_id)
 
@@ -155,8 +130,8 @@ class AcpClient:
         if not self._inbound.knows(request.method):
             self._notes.take("unknown_method", f"request {request.method!r}: {show(request.params, 500)}")
             raise RequestRefused(f"Method not found: {request.method}", code=METHOD_NOT_FOUND)
-        session = self._sessions.get(request.session_id)
-        if session is None and request.session_id and not self._opening:
+        session = self._sessions.find(request.session_id)
+        if session is None and request.session_id and not self._sessions.is_opening:
             raise RequestRefused(f"unknown session {request.session_id!r}")
         if session is not None and session.is_cancelled and request.method == "session/request_permission":
             return CANCELLED_OUTCOME
@@ -178,8 +153,7 @@ class AcpClient:
 
     # ---- calls ---------------------------------------------------------------------------------------------------
     def options(self, session_id: str) -> SessionOptions:
-        session = self._sessions.get(session_id)
-        return session.options if session else SessionOptions(session_id=session_id)
+        return self._sessions.options(session_id)
 
     async def initialize(
         self, *, client_version: str, timeout: float, offer_files: bool = True, offer_terminals: bool = True
@@ -208,13 +182,8 @@ class AcpClient:
         timeout: float,
     ) -> SessionOptions:
         params = self._session_params(cwd, mcp_servers, additional_dirs)
-        self._opening += 1
-        try:
-            raw = await self._peer.request("session/new", params, timeout=timeout, on_answer=self._adopt)
-        finally:
-            self._opening -= 1
-            if not self._opening:
-                self._drop_held()
+        with self._sessions.opening():
+            raw = await self._peer.request("session/new", params, timeout=timeout, on_answer=self._sessions.adopt)
         return self.options(answers.read_session_options(raw).session_id)
 
     async def load_session(
@@ -244,8 +213,8 @@ class AcpClient:
     async def _reopen(
         self, method: str, session_id: str, params: object, timeout: float, *, is_replaying: bool
     ) -> SessionOptions:
-        is_new = session_id not in self._sessions
-        session = self._session(session_id)
+        is_new = self._sessions.find(session_id) is None
+        session = self._sessions.know(session_id)
         session.is_replaying = is_replaying
 
         def on_answer(raw: msgspec.Raw) -> None:
@@ -257,7 +226,7 @@ class AcpClient:
                 await self._settle(session_id, LOAD_QUIET, LOAD_QUIET_MOST)
         except BaseException:
             if is_new:
-                self._sessions.pop(session_id, None)
+                self._sessions.forget(session_id)
             raise
         finally:
             session.is_replaying = False
@@ -266,10 +235,10 @@ class AcpClient:
     async def close_session(self, session_id: str, *, timeout: float) -> None:
         await self._peer.request("session/close", {"sessionId": session_id}, timeout=timeout)
         await self._terminals.kill_all(session_id)
-        self._sessions.pop(session_id, None)
+        self._sessions.forget(session_id)
 
     async def set_mode(self, session_id: str, mode_id: str, *, timeout: float) -> None:
-        session = self._session(session_id)
+        session = self._sessions.know(session_id)
 
         def on_answer(_: msgspec.Raw) -> None:
             session.options = replace(session.options, current_mode=mode_id)
@@ -280,7 +249,7 @@ class AcpClient:
     async def set_config_option(
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float
     ) -> SessionOptions:
-        session = self._session(session_id)
+        session = self._sessions.know(session_id)
 
         def on_answer(raw: msgspec.Raw) -> None:
             session.options = answers.read_session_options(
@@ -294,7 +263,7 @@ class AcpClient:
         return session.options
 
     async def set_model(self, session_id: str, model_id: str, *, timeout: float) -> None:
-        session = self._session(session_id)
+        session = self._sessions.know(session_id)
 
         def on_answer(_: msgspec.Raw) -> None:
             session.options = replace(session.options, legacy_current_model=model_id)
@@ -310,10 +279,10 @@ class AcpClient:
         *,
         meta: Mapping[str, object],
     ) -> PromptOutcome:
-        session = self._session(session_id)
+        session = self._sessions.know(session_id)
         if session.is_busy:
             raise AgentBusy(f"a prompt of session {session_id!r} is already in progress: wait for it or cancel it")
-        session.is_busy, session.is_answered, session.is_cancelled = True, False, False
+        session.begin_turn()
         params: dict[str, object] = {"sessionId": session_id, "prompt": list(blocks)}
         if meta:
             params["_meta"] = dict(meta)
@@ -333,7 +302,7 @@ class AcpClient:
             await self._lanes.mark(session_id)
             raise
         finally:
-            session.is_busy = session.is_cancelled = False
+            session.end_turn()
             if not session.is_answered:
                 self._cancel_permissions(session_id)
             self._running -= 1
@@ -342,7 +311,7 @@ class AcpClient:
         return answers.read_prompt_outcome(raw)
 
     async def cancel(self, session_id: str) -> None:
-        session = self._sessions.get(session_id)
+        session = self._sessions.find(session_id)
         if session is None or not session.is_busy or session.is_answered:
             return
         if not session.is_cancelled:
@@ -354,15 +323,15 @@ class AcpClient:
         await self._terminals.kill_all(session_id)
 
     async def close(self) -> None:
-        busy = {session_id: session for session_id, session in self._sessions.items() if session.is_busy}
+        busy = self._sessions.busy()
         # A turn that was cancelled a while ago has had that much of its time already.
         now = asyncio.get_running_loop().time()
-        waited = min((now - s.cancelled_at if s.is_cancelled else 0.0 for s in busy.values()), default=0.0)
-        await self._lifetime.close(lambda: self._cancel_all(list(busy)), self._turns_ended, waited)
+        waited = min((now - s.cancelled_at if s.is_cancelled else 0.0 for s in busy), default=0.0)
+        await self._lifetime.close(lambda: self._cancel_all(busy), self._turns_ended, waited)
 
-    async def _cancel_all(self, session_ids: Sequence[str]) -> None:
-        for session_id in session_ids:
-            await self.cancel(session_id)
+    async def _cancel_all(self, sessions: Sequence[AcpSession]) -> None:
+        for session in sessions:
+            await self.cancel(session.id)
 
     def _session_params(
         self, cwd: str, mcp_servers: Sequence[Mapping[str, object]], additional_dirs: Sequence[str]
@@ -375,31 +344,10 @@ class AcpClient:
                 params["additionalDirectories"] = list(additional_dirs)
         return params
 
-    def _session(self, session_id: str) -> _Session:
-        return self._sessions.setdefault(session_id, _Session(session_id))
-
     # ---- inside --------------------------------------------------------------------------------------------------
     def _cancel_permissions(self, session_id: str) -> None:
         for request in self._peer.incoming(session_id=session_id, method="session/request_permission"):
             request.cancel(CANCELLED_OUTCOME)
-
-    def _adopt(self, raw: msgspec.Raw) -> None:
-        """Know the new session before any later message is read, and deliver what came for it already."""
-        session_id = answers.read_text(answers.read_object(raw), "sessionId")
-        if not session_id:
-            return
-        self._session(session_id).options = answers.read_session_options(raw)
-        for update, size in self._held:
-            if update.session_id == session_id:
-                self._lanes.put(update, size)
-        self._held = [(update, size) for update, size in self._held if update.session_id != session_id]
-
-    def _drop_held(self) -> None:
-        for update, _ in self._held:
-            self._notes.take(
-                "unknown_session", f"update {update.kind!r} for the unknown session {update.session_id!r}"
-            )
-        self._held.clear()
 
     async def _settle(self, session_id: str, quiet: float, most: float) -> None:
         """Wait for `quiet` seconds without an update, `most` at most, and for what came to be handled."""

@@ -9,9 +9,10 @@ import asyncio
 import signal
 from itertools import count
 
-from compozy.acp.child import Child, Tail, start
+from compozy.acp.child import Child, start
 from compozy.acp.contract import AgentStartError, LaunchSpec, RequestRefused
 from compozy.acp.processes import Ended
+from compozy.acp.streams import Tail
 
 DEFAULT_OUTPUT_LIMIT = 64 * 1024
 # What an agent may ask for at most; more would let one terminal fill the daemon's memory.

@@ -113,7 +113,7 @@ async def test_a_turn_cancelled_long_ago_gets_no_second_wait(tmp_path: Path) -> 
         turn = _prompt(client, session)
         await until(lambda: seen.updates)
         await client.cancel(session)
-        client._sessions[session].cancelled_at -= 1000.0
+        client._sessions.know(session).cancelled_at -= 1000.0
         async with asyncio.timeout(BOUND):
             await client.close()
         with pytest.raises(AgentDied):
@@ -347,7 +347,7 @@ async def test_an_unknown_session_is_an_error_with_its_code_and_stays_unknown(tm
         with pytest.raises(AgentError) as caught:
             await client.load_session("gone", **_where(tmp_path))
         assert (caught.value.method, caught.value.code) == ("session/load", code)
-        assert "gone" not in client._sessions
+        assert client._sessions.find("gone") is None
 
 
 def _select(option_id: str, current: str, *values: str) -> dict[str, object]:

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from compozy.acp import terminals as module
-from compozy.acp.child import Tail
 from compozy.acp.contract import LaunchSpec, RequestRefused
 from compozy.acp.processes import MARKER_NAME, read_process
+from compozy.acp.streams import Tail
 from compozy.acp.terminals import Terminals
 from tests.kit.recording import until
 
