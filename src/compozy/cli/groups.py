@@ -4,6 +4,7 @@
 Implements contract §4 (root flags). It knows nothing of what the commands do.
 """
 
+import gc
 import importlib
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
@@ -52,6 +53,13 @@ class Command(click.Command):
     """A command that understands the output options and keeps the line breaks of its examples."""
 
     examples: tuple[str, ...] = ()
+    is_short: bool = False
+    """The command ends before the garbage collector would pay for itself."""
+
+    def invoke(self, ctx: click.Context) -> object:
+        if not self.is_short:
+            gc.enable()
+        return super().invoke(ctx)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]

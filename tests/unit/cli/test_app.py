@@ -9,7 +9,7 @@ import pytest
 
 from compozy.cli.app import EXIT_BROKEN_PIPE, main, requested_format
 from compozy.cli.command_table import COMMANDS, GROUPS, CommandEntry
-from compozy.cli.groups import load
+from compozy.cli.groups import Command, load
 
 
 def test_help_names_every_top_level_command_without_importing_one() -> None:
@@ -28,6 +28,7 @@ def test_help_names_every_top_level_command_without_importing_one() -> None:
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.path)
 def test_every_command_of_the_table_loads_has_help_and_examples(entry: CommandEntry) -> None:
     command = load(entry)
+    assert isinstance(command, Command), "it switches the garbage collector on again"
     assert command.help, "its docstring is the help text"
     assert command.name == entry.path.rpartition(" ")[2]
     assert all(example.startswith("compozy ") for example in getattr(command, "examples", ()))

@@ -33,6 +33,8 @@ def _set_format(ctx: click.Context, param: click.Parameter, value: object) -> No
 class CheckCommand(Command):
     """A command whose `-o` also knows the formats of code scanning and pull requests."""
 
+    is_short = True
+
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = click.Command.get_params(self, ctx)
         output = [
