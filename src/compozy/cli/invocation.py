@@ -6,7 +6,8 @@ Handed to every command as click's context object. Writing happens in `compozy.c
 
 import os
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from compozy.config.home import Home
 
@@ -18,7 +19,11 @@ class Invocation:
     """What the flags and the environment say about this call."""
 
     format: str = "human"
-    home: Home = field(default_factory=Home.from_environment)
+
+    @cached_property
+    def home(self) -> Home:
+        """The home the environment names."""
+        return Home.from_environment()
 
     def use_format(self, name: str) -> None:
         """Choose the output format; the last flag on the line wins."""

@@ -18,6 +18,11 @@ from compozy.cli.wording import age, parse_duration
 if TYPE_CHECKING:
     from compozy.client import DaemonClient
 
+    _FloatType = click.ParamType[float]
+else:
+    # Older releases of click know no type of their values.
+    _FloatType = click.ParamType
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -77,7 +82,7 @@ SESSION_FIELDS = (
 )
 
 
-class Duration(click.ParamType[float]):
+class Duration(_FloatType):
     """A length of time on the command line, in seconds."""
 
     name = "duration"

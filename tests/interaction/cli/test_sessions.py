@@ -166,3 +166,46 @@ def test_an_agents_own_calls_use_its_sessions_workspace(shared: Cli, session: st
     assert {row["resolution_source"] for row in rows} == {"session_identity"}
     wrong = shared("agent", "list", "-o", "json", env={**env, "COMPOZY_AGENT": "other"})
     assert wrong.code == 65 and json.loads(wrong.err)["error"]["code"] == "identity_mismatch"
+
+
+def test_a_prompt_without_a_terminal_denies_what_the_agent_asks_and_says_so(shared: Cli, session: str) -> None:
+    call = shared("session", "prompt", session, steps(EDIT), "-o", "json")
+    assert call.code == 77 and call.object()["exit_reason"] == "denied"
+    assert json.loads(call.err)["error"] == "permission denied by policy: edit Write notes.md"
+    again = shared("session", "prompt", session, steps(EDIT), "--on-ask", "allow")
+    assert (again.code, again.out) == (0, "wrote\n")
+
+
+def test_a_busy_session_queues_a_prompt_and_says_so(shared: Cli, session: str) -> None:
+    gate = shared.folder / "go"
+    first = subprocess.Popen(
+        [
+            sys.executable,
+            "-m",
+            "compozy",
+            "session",
+            "prompt",
+            session,
+            steps({"text": "busy\n"}, {"wait_file": str(gate)}),
+        ],
+        env=shared.environment,
+        cwd=shared.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert first.stdout is not None
+    try:
+        assert first.stdout.readline() == "busy\n"
+        answer = shared("session", "prompt", session, steps({"text": "later"}), "--queue", "-o", "json").object()
+        prompt = answer["prompt"]
+        assert isinstance(prompt, dict) and prompt["status"] == "queued"
+        gate.touch()
+        first.communicate(timeout=30)
+    finally:
+        first.kill()
+        first.wait(30)
+    assert first.returncode == 0
+    wait_until(
+        lambda: "later" in shared("session", "events", session, "-o", "json").out, "the queued prompt was answered"
+    )

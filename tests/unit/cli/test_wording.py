@@ -4,7 +4,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from compozy.cli.connection import is_newer
+from compozy.cli.connection import is_newer, warn_when_older
+from compozy.cli.invocation import Invocation
 from compozy.cli.wording import age, count, parse_duration, write_duration
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
@@ -48,3 +49,11 @@ def test_counts_agree_with_their_noun() -> None:
 )
 def test_a_newer_program_is_recognised(version: str, other: str, newer: bool) -> None:
     assert is_newer(version, other) is newer
+
+
+def test_an_older_daemon_is_named_with_the_way_to_restart_it(capsys: pytest.CaptureFixture[str]) -> None:
+    warn_when_older(Invocation(), "0.0.1")
+    assert "the running daemon is 0.0.1; restart it with: compozy daemon stop" in capsys.readouterr().err
+    warn_when_older(Invocation(), "99.0.0")
+    warn_when_older(Invocation(format="json"), "0.0.1")
+    assert capsys.readouterr().err == ""
