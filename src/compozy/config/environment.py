@@ -52,7 +52,7 @@ _ISOLATED = frozenset(
 )
 _ISOLATED_PREFIXES = ("LC_", "XDG_")
 # Set for every agent or for none: a stale value of ours must not be inherited.
-_OURS = (
+OWN_VARIABLES = (
     "COMPOZY_SESSION_ID",
     "COMPOZY_AGENT",
     "COMPOZY_AGENT_NAME",
@@ -102,7 +102,7 @@ def agent_environment(
 ) -> dict[str, str]:
     """Return the complete environment of one agent process, without bound secrets."""
     env = base_environment(provider.env_policy, environ)
-    for name in _OURS:
+    for name in OWN_VARIABLES:
         env.pop(name, None)
     env |= {
         "COMPOZY_HOME": str(home.root),

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 
+from compozy.config.environment import OWN_VARIABLES
 from compozy.config.home import Home
 from compozy.daemon.lifecycle import Ready, run_daemon
 from compozy.model.errors import CompozyError, LocalError
@@ -17,6 +18,9 @@ from compozy.model.errors import CompozyError, LocalError
 def main() -> int:
     """Run until told to stop; return the exit code."""
     home = Home.from_environment()
+    # Who started the daemon is no business of the agents it will start.
+    for name in OWN_VARIABLES:
+        os.environ.pop(name, None)
     os.chdir("/")
 
     def ready(_: Ready) -> None:

@@ -54,7 +54,7 @@ async def _store(app: Services) -> list[Finding]:
         counts = await app.store.count_sessions()
     except CompozyError as error:
         return [finding("store", "store_unavailable", "error", error.message)]
-    return [finding("store", "store_ready", "ok", f"the store answers; it keeps {sum(counts.values())} sessions")]
+    return [finding("store", "store_ready", "ok", f"the store answers; sessions in it: {sum(counts.values())}")]
 
 
 async def _agents(app: Services) -> list[Finding]:
@@ -78,4 +78,4 @@ async def _agents(app: Services) -> list[Finding]:
         if source.state == "unreadable"
     ]
     good = len(listed.agents) - len(broken)
-    return [*findings, finding("agents", "loaded", "ok", f"{good} agents of this home load")]
+    return [*findings, finding("agents", "loaded", "ok", f"agents of this home that load: {good}")]

@@ -146,6 +146,19 @@ def test_agents_inherit_the_users_umask(world: World) -> None:
     assert masks == own
 
 
+def test_a_daemon_started_by_an_agent_passes_that_agents_identity_to_nobody(tmp_path: Path) -> None:
+    world = World(tmp_path)
+    world.daemon.environment |= {"COMPOZY_AGENT_NAME": "outer", "COMPOZY_MODEL": "outer", "COMPOZY_PEER_ID": "outer"}
+    world.start()
+    try:
+        _, agent = begin_turn(world, BUSY)
+        found = Path(f"/proc/{agent}/environ").read_bytes().split(b"\0")
+    finally:
+        world.end()
+    assert b"COMPOZY_AGENT_NAME=busy" in found
+    assert not any(line.endswith(b"=outer") for line in found)
+
+
 def test_a_secret_bound_to_a_provider_is_masked_wherever_it_turns_up(tmp_path: Path) -> None:
     config = """
 [providers.bound]
