@@ -12,6 +12,9 @@ FULLY_SHOWN = 2
 CONTEXT_LINES = 2
 MAX_WIDTH = 200
 
+# Files and their names may hold bytes that move a terminal's cursor; they are shown, not obeyed.
+_CONTROLS = dict.fromkeys((*range(32), 127, *range(128, 160)), "�")
+
 SIGNATURE = "Written by the offline agent of compozy, which uses no language model"
 INTRODUCTION = (
     "I am the offline agent. I use no language model: I look for the words of your task in this workspace, "
@@ -47,6 +50,11 @@ def coverage(read: int, listed: int, skipped: Mapping[str, int], trouble: Mappin
     return text + ".\n\n"
 
 
+def plain(text: str) -> str:
+    """Return one line of text without characters that a terminal would obey; tabs become spaces."""
+    return text.expandtabs(4).translate(_CONTROLS)
+
+
 def shown(findings: Sequence[Finding]) -> list[Finding]:
     """Return the findings worth showing: the best ones that are not far below the first."""
     if not findings:
@@ -60,7 +68,7 @@ def answer(findings: Sequence[Finding], documents: Sequence[Document]) -> Iterat
     top = shown(findings)
     for place, finding in enumerate(top, 1):
         yield _finding(place, finding, texts[finding.path])
-    rest = [finding.path for finding in findings[len(top) :]]
+    rest = [plain(finding.path) for finding in findings[len(top) :]]
     if rest:
         more = f" and {len(rest) - MAX_NAMED} more" if len(rest) > MAX_NAMED else ""
         yield f"Weaker matches: {', '.join(rest[:MAX_NAMED])}{more}.\n\n"
@@ -95,7 +103,7 @@ def is_findings_file(text: str) -> bool:
 def _finding(place: int, finding: Finding, text: str) -> str:
     lines = text.split("\n")
     at = f":{finding.excerpts[0].line}" if finding.excerpts else ""
-    head = f"**{place}. {finding.path}{at}**: {'; '.join(finding.reasons)}\n"
+    head = f"**{place}. {plain(finding.path)}{at}**: {'; '.join(finding.reasons)}\n"
     excerpts = finding.excerpts if place <= FULLY_SHOWN else finding.excerpts[:1]
     return head + "".join(_excerpt(finding.path, excerpt, lines) for excerpt in excerpts) + "\n"
 
@@ -106,10 +114,10 @@ def _excerpt(path: str, excerpt: Excerpt, lines: Sequence[str]) -> str:
     width = len(str(last))
     rows = []
     for number in range(first, last + 1):
-        line = lines[number - 1].rstrip("\r").expandtabs(4)
+        line = plain(lines[number - 1].rstrip("\r")[: 2 * MAX_WIDTH])
         line = line if len(line) <= MAX_WIDTH else line[: MAX_WIDTH - 1] + "…"
         rows.append(f"{'>' if number == excerpt.line else ' '} {number:>{width}} | {line}".rstrip())
     fence = "```"
     while any(fence in row for row in rows):
         fence += "`"
-    return f"{path}:{excerpt.line}\n{fence}\n" + "\n".join(rows) + f"\n{fence}\n"
+    return f"{plain(path)}:{excerpt.line}\n{fence}\n" + "\n".join(rows) + f"\n{fence}\n"

@@ -286,7 +286,8 @@ class Turn:
 
 
 def _reading(batch: Sequence[Entry]) -> str:
-    return f"Read {batch[0].path}" if len(batch) == 1 else f"Read {len(batch)} files, {batch[0].path} first"
+    first = report.plain(batch[0].path)
+    return f"Read {first}" if len(batch) == 1 else f"Read {len(batch)} files, {first} first"
 
 
 def _text(text: str) -> dict[str, object]:

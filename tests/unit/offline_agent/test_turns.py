@@ -234,6 +234,20 @@ async def test_files_that_are_no_text_or_cannot_be_read_are_counted_and_the_rest
     assert not any("passwd" in path for path in client.read_paths)
 
 
+async def test_what_a_file_or_its_name_holds_cannot_move_a_terminals_cursor(
+    shop: Path, agent_argv: list[str]
+) -> None:
+    (shop / "evil\x1b[2J\nname.py").write_text("retry = 'failed payment \x1b[31mred\x07 \x9b2J'\n\tretry\n")
+    (shop / os.fsdecode(b"n\xffme.py")).write_text("retry failed payment\n")
+    client = SdkClient(shop)
+    async with connect(agent_argv, client) as session:
+        await session.prompt(TASK + " Write the findings to found.md.")
+    told = client.text + client.written["found.md"] + "".join(call.title for call in client.tool_calls)
+    assert "name.py:1" in told and "red" in told
+    assert not set(told) & {chr(code) for code in (*range(9), *range(11, 32), 0x7F, *range(0x80, 0xA0))}
+    assert "1 not given by the client" in told, "a name that is no text cannot be asked for"
+
+
 async def test_a_cancel_while_reading_ends_the_turn_and_its_calls(shop: Path, agent_argv: list[str]) -> None:
     client = SdkClient(shop)
     client.gate = asyncio.Event()
