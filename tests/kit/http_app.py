@@ -14,6 +14,7 @@ from typing import cast
 
 from compozy.client import DaemonClient, connect_tcp
 from compozy.client.transport import UnixAddress
+from compozy.config.redaction import Redactor
 from compozy.daemon.application import Application
 from compozy.daemon.guards import TcpGuard
 from compozy.daemon.listeners import bind_tcp, bind_unix
@@ -48,7 +49,7 @@ async def serving(routes: Sequence[Route]) -> AsyncIterator[Served]:
     with tempfile.TemporaryDirectory() as folder:
         tcp, unix = bind_tcp("localhost", 0), bind_unix(Path(folder) / "s")
         port = tcp.getsockname()[1]
-        app = Application(services, routes, guard=TcpGuard("localhost", port), stop=stop)
+        app = Application(services, routes, guard=TcpGuard("localhost", port), stop=stop, redact=Redactor().text)
         await server.listen(tcp, app.on("tcp"), "tcp")
         await server.listen(unix, app.on("unix"), "unix")
         try:

@@ -30,8 +30,18 @@ def error_response(error: Exception, *, transport: str, request: str, redact: Ca
         envelope = ErrorEnvelope(error=f"internal error: {type(error).__name__}: {error}", code="internal_error")
     if status >= _SERVER_ERROR and envelope.code not in _NEVER_MASKED:
         envelope = _masked(envelope, error, status=status, transport=transport, request=request)
-    envelope = msgspec.structs.replace(envelope, error=redact(envelope.error))
-    return json_response(envelope, status)
+    return json_response(_redacted(msgspec.to_builtins(envelope), redact), status)
+
+
+def _redacted(value: object, redact: Callable[[str], str]) -> object:
+    """Redact every text of an envelope; what an error quotes may be a secret."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {name: _redacted(inner, redact) for name, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(inner, redact) for inner in value]
+    return value
 
 
 def envelope_of(error: CompozyError) -> ErrorEnvelope:

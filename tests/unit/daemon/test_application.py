@@ -46,6 +46,10 @@ async def echo(app: Services, request: Request) -> Response:
     return json_response({"name": wish.name, "count": wish.count})
 
 
+async def telling(app: Services, request: Request) -> Response:
+    raise Conflict("cannot use api_key=hush1", details={"d": "token=hush2"}, evidence={"e": ["password=hush3"]})
+
+
 async def odd_name(app: Services, request: Request) -> Response:
     return json_response({"path": "/x/a\udcffb", "rows": [Named(name="\ud800")]})
 
@@ -64,6 +68,7 @@ ROUTES = (
     Route(method="GET", path="/api/unavailable", handler=unavailable, name="unavailable", summary=""),
     Route(method="GET", path="/api/conflict", handler=conflict, name="conflict", summary=""),
     Route(method="POST", path="/api/echo", handler=echo, name="echo", summary="", kind="admit"),
+    Route(method="GET", path="/api/telling", handler=telling, name="telling", summary=""),
     Route(method="GET", path="/api/odd-name", handler=odd_name, name="odd", summary=""),
     Route(method="GET", path="/api/odd-error", handler=odd_error, name="oddError", summary=""),
     Route(method="GET", path="/api/numbers", handler=numbers, name="numbers", summary=""),
@@ -155,6 +160,13 @@ async def test_a_fitting_body_arrives() -> None:
             "name": "ünï",
             "count": 2,
         }
+
+
+async def test_no_part_of_an_error_tells_a_secret() -> None:
+    async with serving(ROUTES) as served:
+        error = await refused(served.unix(), "GET", "/api/telling")
+    assert "hush" not in str(error.envelope)
+    assert str(error.envelope).count("[REDACTED]") == 4
 
 
 async def test_a_file_name_that_is_no_text_empties_no_list_and_hides_no_error() -> None:
