@@ -6,6 +6,8 @@ the example is meant to fail.
 """
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
@@ -57,6 +59,21 @@ def examples_of(page: Path) -> list[Example]:
             line = text.count("\n", 0, match.start()) + 1
             found.append(Example(page, line, name, body, "broken" in match["info"].split()))
     return found
+
+
+def python_blocks() -> list[tuple[str, str]]:
+    page = ROOT / "docs/checking.md"
+    blocks = [match["body"] for match in FENCE.finditer(page.read_text()) if match["info"].strip() == "python"]
+    return [(f"{page.name}:{index}", body) for index, body in enumerate(blocks)]
+
+
+@pytest.mark.parametrize(("name", "source"), python_blocks())
+def test_the_python_of_the_checking_page_runs(name: str, source: str, tmp_path: Path) -> None:
+    agent = tmp_path / ".compozy/agents/tide-clerk/AGENT.md"
+    agent.parent.mkdir(parents=True)
+    agent.write_text("---\nname: tide-clerk\nprovider: claude\nmodel: x\n---\nHi\n")
+    done = subprocess.run([sys.executable, "-c", source], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, ""), name
 
 
 EXAMPLES = [example for page in PAGES for example in examples_of(page)]

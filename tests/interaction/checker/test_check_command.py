@@ -139,6 +139,21 @@ def test_every_machine_format_says_the_same(workspace: Path) -> None:
     assert run("agent", "check", "-o", "toon", cwd=workspace).stdout.startswith("diagnostics[2]")
 
 
+def test_file_names_nobody_can_type_break_no_output(workspace: Path) -> None:
+    for name in (b"b\xffd", b"new\nline", b"tab\there"):
+        folder = os.fsencode(workspace / ".compozy/agents") + b"/" + name
+        os.makedirs(folder)  # noqa: PTH103 - a name that is no text
+        Path(os.fsdecode(folder + b"/AGENT.md")).write_text("---\nname: x\n---\n")
+    for chosen in ("human", "json", "jsonl", "sarif", "github", "toon"):
+        done = run("agent", "check", "-o", chosen, cwd=workspace)
+        assert done.returncode == 1 and done.stderr == "", chosen
+        if chosen == "sarif":
+            assert "b%FFd" in done.stdout and "new%0Aline" in done.stdout
+        if chosen == "human":
+            assert "new·line/AGENT.md:" in done.stdout
+    assert run("agent", "check", "--diff", cwd=workspace).returncode == 1
+
+
 def test_skill_check_looks_at_skills_only(workspace: Path) -> None:
     write(workspace, "tide-clerk", FIXABLE)
     skill = workspace / ".compozy/skills/s/SKILL.md"

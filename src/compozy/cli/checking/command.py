@@ -137,7 +137,7 @@ def _json(report: CheckReport, changes: Sequence[RepairedFile], *, only_diff: bo
 def _show_human(
     invocation: Invocation, report: CheckReport, changes: Sequence[RepairedFile], *, strict: bool, only_diff: bool
 ) -> None:
-    from compozy.cli.checking.human import Painter, render, summary_line  # noqa: PLC0415 - start-up cost
+    from compozy.cli.checking.human import Painter, line_of, render, summary_line  # noqa: PLC0415 - start-up cost
 
     colour = invocation.has_colour
     if only_diff:
@@ -149,7 +149,7 @@ def _show_human(
         sys.stderr.write(summary_line(report, Painter(False), strict=strict) + "\n")
         return
     for path, title in report.repaired:
-        write(f"repaired {clean(shown_path(path))}: {clean(title)}\n")
+        write(f"repaired {line_of(shown_path(path))}: {line_of(title)}\n")
     write(render(report, colour=colour, strict=strict))
 
 

@@ -36,7 +36,7 @@ def render(report: CheckReport, *, colour: bool, strict: bool) -> str:
 
 def block(one: Diagnostic, report: CheckReport, painter: Painter) -> str:
     """Return one finding as lines."""
-    place = clean(shown_path(one.path))
+    place = line_of(shown_path(one.path))
     if one.position is not None:
         place += f":{one.position.line}:{one.position.column}"
     word = painter.paint(one.severity.value, _COLOURS[one.severity])
@@ -48,6 +48,11 @@ def block(one: Diagnostic, report: CheckReport, painter: Painter) -> str:
         lines.append(f"      {painter.paint('fix', '36')}: {_flat(one.repair.title)}")
         lines += _repaired_line(one, report, painter)
     return "\n".join(lines) + "\n"
+
+
+def line_of(text: str) -> str:
+    """Return text as it may stand within one line: what is not printable becomes a dot, blanks stay."""
+    return _printable(text.replace("\n", "·"))
 
 
 def _flat(text: str) -> str:

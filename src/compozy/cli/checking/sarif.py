@@ -1,5 +1,6 @@
 """Findings as SARIF 2.1.0, which code scanning services and editors read."""
 
+import os
 from urllib.parse import quote
 
 from compozy import __version__
@@ -48,7 +49,7 @@ def _rule(code: str, report: CheckReport) -> dict[str, object]:
 
 
 def _result(one: Diagnostic, index: int) -> dict[str, object]:
-    artifact = {"uri": quote(shown_path(one.path))}
+    artifact = {"uri": quote(os.fsencode(shown_path(one.path)))}
     location: dict[str, object] = {"artifactLocation": artifact}
     if one.position is not None:
         location["region"] = _region(one.position)
