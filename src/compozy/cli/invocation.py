@@ -44,6 +44,20 @@ class Invocation:
         return self.is_human and sys.stdin.isatty() and sys.stderr.isatty()
 
     @property
+    def has_live_notes(self) -> bool:
+        """Whether a person watches standard error, where a line may move."""
+        return self.is_human and sys.stderr.isatty()
+
+    @property
     def has_colour(self) -> bool:
         """Whether colour is welcome on standard output (NO_COLOR and TERM=dumb say no)."""
-        return self.is_terminal and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+        return self.is_terminal and _colour_is_welcome()
+
+    @property
+    def has_coloured_notes(self) -> bool:
+        """Whether colour is welcome on standard error."""
+        return self.has_live_notes and _colour_is_welcome()
+
+
+def _colour_is_welcome() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"

@@ -75,8 +75,8 @@ class Turn:
         self.path = f"/api/workspaces/{workspace}/sessions/{quote(self.session_id, safe='')}"
         self.options = options
         self.record = TurnRecord()
-        status = StatusLine(enabled=invocation.can_ask, activity=f"starting {self.agent}")
-        self.printer = TurnPrinter(status, colour=invocation.has_colour)
+        status = StatusLine(enabled=invocation.has_live_notes, activity=f"starting {self.agent}")
+        self.printer = TurnPrinter(status, colour=invocation.has_coloured_notes)
         self.question: Question | None = None
         self.waiting: list[Permission] = []
         self.give_up_at: float | None = None

@@ -118,3 +118,35 @@ def test_ctrl_c_while_the_agent_is_still_starting_ends_the_run_and_the_agent(cli
     (session,) = sequence(cli("session", "list", "--all", "-o", "json").object()["sessions"])
     assert session["state"] == "stopped"
     assert left_after(f"COMPOZY_SESSION_ID={session['id']}") == []
+
+
+def test_ctrl_c_while_following_ends_quietly_with_130(shared: Cli) -> None:
+    session = str(shared("session", "new", "-o", "json").object()["id"])
+    shared("session", "prompt", session, steps({"text": "seen"}))
+    with shared.terminal("session", "events", session, "--follow") as terminal:
+        terminal.wait_for("done")
+        terminal.press_ctrl_c()
+        assert terminal.wait_exit() == 130
+        assert "error" not in terminal.text and "Traceback" not in terminal.text
+
+
+def test_deleting_asks_first_and_no_is_the_default(shared: Cli) -> None:
+    session = str(shared("session", "new", "-o", "json").object()["id"])
+    with shared.terminal("session", "remove", session) as terminal:
+        terminal.wait_for("[y/N]")
+        terminal.type("\n")
+        assert terminal.wait_exit() == 130
+    assert shared("session", "status", session).code == 0
+    with shared.terminal("session", "remove", session) as terminal:
+        terminal.wait_for("[y/N]")
+        terminal.type("y\n")
+        assert terminal.wait_exit() == 0
+    assert shared("session", "status", session).code == 69
+
+
+def test_install_asks_for_the_provider_on_a_terminal(cli: Cli) -> None:
+    with cli.terminal("install") as terminal:
+        terminal.wait_for("provider [")
+        terminal.type("offline\n")
+        assert terminal.wait_exit() == 0
+    assert 'provider = "offline"' in cli.home.config_file.read_text()

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -103,3 +104,24 @@ def test_windows_is_refused_with_a_hint_at_wsl() -> None:
 def test_help_can_be_asked_for_in_words(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["help", "completion"]) == 0
     assert capsys.readouterr().out.startswith("Usage: compozy completion")
+
+
+def test_listing_agents_imports_only_what_a_request_needs(tmp_path: Path) -> None:
+    heavy = (
+        "msgspec",
+        "yaml",
+        "rtoml",
+        "tomlkit",
+        "rich",
+        "asyncio",
+        "starlette",
+        "uvicorn",
+        "subprocess",
+    )
+    script = (
+        "import sys; from compozy.cli.app import main; code = main(['agent', 'list', '-o', 'json']); "
+        f"bad = [m for m in {heavy!r} if m in sys.modules]; sys.exit(f'imported {{bad}}' if bad else code)"
+    )
+    env = {**os.environ, "COMPOZY_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", script], env=env, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 69, done.stderr
