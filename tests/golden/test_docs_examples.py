@@ -5,9 +5,11 @@ like one: a header between fences, a capability catalog, an mcp.json. The word `
 the example is meant to fail.
 """
 
+import json
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,6 +61,18 @@ def examples_of(page: Path) -> list[Example]:
             line = text.count("\n", 0, match.start()) + 1
             found.append(Example(page, line, name, body, "broken" in match["info"].split()))
     return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_the_json_and_toml_of_the_documentation_parse(page: Path) -> None:
+    for match in FENCE.finditer(page.read_text(encoding="utf-8")):
+        language, *words = match["info"].split() or [""]
+        if "broken" in words or "…" in match["body"] or "..." in match["body"]:
+            continue
+        if language == "json":
+            json.loads(match["body"])
+        elif language == "toml":
+            tomllib.loads(match["body"])
 
 
 def python_blocks() -> list[tuple[str, str]]:

@@ -235,6 +235,18 @@ def test_schema_prints_one_or_lists_the_names(workspace: Path) -> None:
     assert wrong.returncode == 2 and "did you mean 'agent'" in wrong.stderr
 
 
+def test_the_example_workflow_runs_a_command_that_exists(workspace: Path) -> None:
+    import yaml
+
+    example = yaml.safe_load((Path(__file__).parents[3] / "examples/github-check.yml").read_text())
+    steps = [step["run"] for step in example["jobs"]["check"]["steps"] if "run" in step]
+    program, *words = steps[-1].split()
+    assert program == "compozy" and run(*words, cwd=workspace).returncode == 0
+    write(workspace, "quay", DUPLICATE)
+    broken = run(*words, cwd=workspace)
+    assert broken.returncode == 1 and broken.stdout.startswith("::error file=.compozy/agents/quay/AGENT.md,line=4")
+
+
 def test_the_pre_commit_hooks_name_commands_that_exist(workspace: Path) -> None:
     import yaml
 

@@ -106,8 +106,8 @@ class Splicer:
             raise CannotEdit("a list that is written anew may hold a comment")
         if not node.flow and node.kind != "scalar":
             raise CannotEdit("an indented block changes its kind")
-        start = line_start(self.text, node.start)
-        indent = self.text[start : start + len(self.text[start:]) - len(self.text[start:].lstrip(" \t"))]
+        before = self.text[line_start(self.text, node.start) : node.start]
+        indent = before[: len(before) - len(before.lstrip(" \t"))]
         text = self.dialect.render(value, node, indent, line_break(self.text, node.start))
         if node.start == node.end and self.text[node.start - 1 : node.start] == ":":
             text = " " + text

@@ -7,6 +7,7 @@ import pytest
 from compozy.catalog.checking.files import text_check
 from compozy.catalog.checking.run import CheckReport
 from compozy.cli.checking.human import Painter, block
+from compozy.documents.edits import EditRefused, edit_frontmatter
 from compozy.documents.repairs import repair
 from compozy.model.diagnostic import Diagnostic, Severity
 
@@ -71,6 +72,14 @@ def test_p08_windows_line_ends_are_no_problem_and_survive_a_repair(newline: str)
         text = text.replace("name: a\r\n", "name: a\n")
     outcome = repair(text, text_check(Path("/w/AGENT.md")))
     assert outcome.diagnostics == () and outcome.text == text.replace("modle", "model")
+
+
+@pytest.mark.parametrize("text", ["\n\n---\nname: a\n---\nHi\n", " ---\nname: a\n---\nHi\n"])
+def test_p19_the_remedy_of_a_refused_edit_works(text: str) -> None:
+    with pytest.raises(EditRefused, match="compozy agent check --fix"):
+        edit_frontmatter(text, {"model": "x"})
+    repaired = repair(text, text_check(Path("/w/AGENT.md"))).text
+    assert edit_frontmatter(repaired, {"model": "x"}).text == "---\nname: a\nmodel: x\n---\nHi\n"
 
 
 @pytest.mark.parametrize("value", ['"a__b, c__d"', "a__b c__d", "a__b"])
