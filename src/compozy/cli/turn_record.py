@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
-from compozy.cli.connection import JsonObject, objects, text_of
+from compozy.cli.connection import JsonObject, text_of
 from compozy.cli.output import few
 
 DECISIONS = ("allow-once", "allow-always", "reject-once", "reject-always")
@@ -252,7 +252,7 @@ class TurnRecord:
 
     def _plan(self, raw: Mapping[str, object]) -> Iterator[Step]:
         entries = tuple(
-            (text_of(e, "status") or "pending", text_of(e, "content")) for e in objects(raw.get("entries"))
+            (text_of(e, "status") or "pending", text_of(e, "content")) for e in _mappings(raw.get("entries"))
         )
         changed = tuple(entry for entry in entries if entry not in self.plan)
         self.plan = entries
@@ -271,6 +271,11 @@ class TurnRecord:
             permission.decision = decision
             permission.decided_by = text_of(event, "resolved_by")
             yield Decided(permission)
+
+
+def _mappings(value: object) -> list[Mapping[str, object]]:
+    """Return the objects of a list; an agent may put anything there."""
+    return [item for item in value if isinstance(item, Mapping)] if isinstance(value, list) else []
 
 
 def _describe_permission(permission: Permission, event: Mapping[str, object]) -> None:
@@ -294,13 +299,13 @@ def _choices(event: Mapping[str, object], params: Mapping[str, object]) -> tuple
     stated = event.get("decisions")
     if isinstance(stated, list) and stated:
         return tuple(str(decision) for decision in stated)
-    kinds = [text_of(option, "kind").replace("_", "-") for option in objects(params.get("options"))]
+    kinds = [text_of(option, "kind").replace("_", "-") for option in _mappings(params.get("options"))]
     return tuple(dict.fromkeys(kind for kind in kinds if kind in DECISIONS))
 
 
 def _places(call: Mapping[str, object]) -> tuple[str, ...]:
     found = []
-    for location in objects(call.get("locations")):
+    for location in _mappings(call.get("locations")):
         line = text_of(location, "line")
         found.append(text_of(location, "path") + (f":{line}" if line else ""))
     return tuple(found)
@@ -309,7 +314,7 @@ def _places(call: Mapping[str, object]) -> tuple[str, ...]:
 def _changes(call: Mapping[str, object]) -> tuple[str, ...]:
     """Return one line for every file a tool call would change: its path and how much comes and goes."""
     found = []
-    for block in objects(call.get("content")):
+    for block in _mappings(call.get("content")):
         if block.get("type") == "diff":
             old, new = text_of(block, "oldText").splitlines(), text_of(block, "newText").splitlines()
             what = f"-{len(old)} +{len(new)} lines" if old else f"a new file of {len(new)} lines"
