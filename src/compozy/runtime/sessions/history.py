@@ -1,5 +1,6 @@
 """Reading what a session did: events, history by turn, transcript, interactions (contract §3.5). Reads only."""
 
+import asyncio
 from collections.abc import Sequence
 
 import msgspec
@@ -78,6 +79,8 @@ async def read_transcript(
     fold = TranscriptFold()
     for page in reversed(pages):
         fold.add(page)
+        # A turn may have 100,000 events: others get their turn in between.
+        await asyncio.sleep(0)
     entries = _whole(fold.entries()) if has_older else fold.entries()
     kept = entries[-limit:]
     has_older = has_older or len(entries) > len(kept)

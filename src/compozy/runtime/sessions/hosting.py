@@ -9,7 +9,7 @@ from compozy.model.event import EventDraft
 from compozy.model.session import EffectiveRuntime, Failure, RuntimeStatus, SessionState, StopReason
 from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker
 from compozy.runtime.sessions.containment import Roots
-from compozy.runtime.sessions.content import EventMaker, raw_json
+from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
 from compozy.runtime.sessions.negotiation import Agreement
@@ -68,7 +68,7 @@ class AgentHost:
         record = self._journal.record
         drafts = [self._maker.draft("system", "", title="negotiation", text=note) for note in agreement.notes]
         if record.provider_session_ids and process.is_first_prompt:
-            drafts.append(self._context_lost(record.provider_session_ids[-1], acp_id))
+            process.lost_session_id = record.provider_session_ids[-1]
 
         def change(record: SessionRecord) -> SessionRecord:
             known = record.provider_session_ids
@@ -91,15 +91,6 @@ class AgentHost:
 
         self._journal.ring.reopen()
         await self._journal.write(drafts, change)
-
-    def _context_lost(self, old: str, new: str) -> EventDraft:
-        return self._maker.draft(
-            "transcript_marker.created",
-            "",
-            title="context_lost",
-            text=f"the agent could not load its session {old!r}: a new one was told the transcript",
-            raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": new}),
-        )
 
     async def drop(self, process: AgentProcess) -> None:
         """End a process that serves no longer; the session can bind again."""

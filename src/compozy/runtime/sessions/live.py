@@ -15,13 +15,13 @@ from compozy.model.session import (
     StopReason,
 )
 from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
-from compozy.runtime.sessions.content import EventMaker
+from compozy.runtime.sessions.content import EventMaker, raw_json
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.hosting import AgentHost, set_fields
 from compozy.runtime.sessions.journal import Journal, Listener
 from compozy.runtime.sessions.process import AgentProcess
-from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
 from compozy.runtime.sessions.questions import Answer, check_decision, not_pending, without_pending
 from compozy.runtime.sessions.queueing import check_room, new_entry, with_queue, without_entry
@@ -41,6 +41,7 @@ class LiveSession:
         self._deps = deps
         self.journal = Journal(deps.store, record, Ring(last_sequence), on_change)
         self._maker = EventMaker(record.session.agent_name, deps.redact_text, deps.redact_raw)
+        self.admission = Admission(deps.store, record.session.id)
         self._host = AgentHost(deps, self.journal, self._maker)
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
@@ -79,6 +80,11 @@ class LiveSession:
     def is_prompting(self) -> bool:
         """Whether a turn is in flight."""
         return self._turn is not None
+
+    @property
+    def takes_requests(self) -> bool:
+        """Whether a turn is in flight that nobody asked to end."""
+        return self._turn is not None and not self._turn.ending
 
     @property
     def is_busy(self) -> bool:
@@ -211,7 +217,9 @@ class LiveSession:
         try:
             # Handed to the store together, so that one commit takes both; the identity first.
             known = asyncio.ensure_future(self._deps.store.put_prompt(identity))
-            stored = await self.journal.write([draft], set_fields(turn_id=turn_id))
+            stored = await self.journal.write(
+                [draft, *self._context_lost(process, turn_id)], set_fields(turn_id=turn_id)
+            )
             await known
         except BaseException:
             self._turn = None
@@ -223,6 +231,21 @@ class LiveSession:
         self._turn_task = asyncio.get_running_loop().create_task(self._run(turn, process, blocks, meta))
         return turn
 
+    def _context_lost(self, process: AgentProcess, turn_id: str) -> list[EventDraft]:
+        """Return the marker that says, once, that the agent does not remember the session (P56)."""
+        old, process.lost_session_id = process.lost_session_id, ""
+        if not old:
+            return []
+        return [
+            self._maker.draft(
+                "transcript_marker.created",
+                turn_id,
+                title="context_lost",
+                text=f"the agent could not load its session {old!r}: a new one was told the transcript",
+                raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": process.session_id}),
+            )
+        ]
+
     async def _run(
         self, turn: Turn, process: AgentProcess, blocks: list[dict[str, object]], meta: dict[str, object]
     ) -> None:
@@ -231,6 +254,9 @@ class LiveSession:
             await self._finish(turn, process, end)
         except Exception:
             log.exception("the end of turn %s could not be stored", turn.id)
+            # Followers learn that nothing more comes; the next start of the session opens the ring again.
+            self.journal.ring.close()
+            await end_process(self._deps, process)
         finally:
             self._last_turn_id = turn.id
             if self._turn is turn:

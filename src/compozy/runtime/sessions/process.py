@@ -51,7 +51,10 @@ class ProcessOwner(Protocol):
         ...
 
     @property
-    def is_prompting(self) -> bool: ...
+    def takes_requests(self) -> bool:
+        """Whether a turn runs that nobody asked to end: only then the agent is asked or allowed anything new."""
+        ...
+
     def touch(self) -> None:
         """Note that the agent showed a sign of life."""
         ...
@@ -82,6 +85,8 @@ class AgentProcess:
         self.is_ending = False
         """Set by whoever ends the process on purpose, so that its exit is no crash."""
         self.is_first_prompt = True
+        self.lost_session_id = ""
+        """The agent's session that it could not load, until the transcript has said so."""
         self.exit: tuple[int | None, str] | None = None
         """Exit code and last words, once the process ended by itself."""
 
@@ -143,10 +148,13 @@ class AgentProcess:
 
     async def on_permission(self, request: PermissionRequest) -> str | None:
         """Let mode or person decide; outside of a turn nothing is allowed."""
-        if not self._owner.is_prompting or self.is_ending:
+        if not self._owner.takes_requests or self.is_ending:
             return None
-        self._owner.touch()
-        return await self.questions.ask(request, self._owner.current_turn_id, self._owner.permission_mode)
+        try:
+            return await self.questions.ask(request, self._owner.current_turn_id, self._owner.permission_mode)
+        finally:
+            # Who waited for a person was not silent.
+            self._owner.touch()
 
     async def on_read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         """Read a file below the roots."""
@@ -169,7 +177,7 @@ class AgentProcess:
     async def on_terminal(self, request: TerminalRequest) -> LaunchSpec:
         """Authorise a command; its environment is the daemon's filtered one, not the session's (contract §5.5)."""
         self._owner.touch()
-        if not self._owner.is_prompting:
+        if not self._owner.takes_requests:
             raise RequestRefused("no turn is running: terminals belong to a turn")
         try:
             return authorise_terminal(

@@ -26,7 +26,7 @@ from compozy.runtime.sessions.follow import follow
 from compozy.runtime.sessions.history import read_interactions, read_transcript, session_event
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
-from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult, check_prompt
+from compozy.runtime.sessions.prompting import PromptRequest, PromptResult, check_prompt
 from compozy.runtime.sessions.questions import Answer
 from compozy.runtime.sessions.queueing import QueuedInput, find_entry, shown, without_entry
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
@@ -55,7 +55,6 @@ class Sessions:
         self._live: dict[str, LiveSession] = {}
         # Stopped sessions that somebody follows; nobody else keeps them.
         self._seen: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
-        self._admissions: dict[str, Admission] = {}
         self._tasks: set[asyncio.Task[Turn | PromptResult]] = set()
         # Keeps one object per session when two callers load it at once.
         self._loading = asyncio.Lock()
@@ -224,12 +223,11 @@ class Sessions:
             raise Conflict(
                 f"session {session_id!r} is stopped: leave mode out to start it again", code="session_stopped"
             )
-        admission = self._admissions.setdefault(session_id, Admission(self._store, session_id))
 
         async def start(identity: PromptRecord) -> Turn | PromptResult:
             return await live.prompt(request, identity)
 
-        task = asyncio.create_task(admission.admit(request, start))
+        task = asyncio.create_task(live.admission.admit(request, start))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return await asyncio.shield(task)
@@ -278,7 +276,7 @@ class Sessions:
     async def stop(self, session_id: str) -> None:
         """Stop a session; a stopped one is fine (D23)."""
         live = await self.live(session_id)
-        was_prompting = live.is_prompting
+        was_prompting = live.turn is not None
         await live.stop(
             "user_canceled" if was_prompting else "completed", "stopped during a turn" if was_prompting else "stopped"
         )
@@ -291,7 +289,6 @@ class Sessions:
         live.journal.ring.close()
         self._live.pop(session_id, None)
         self._seen.pop(session_id, None)
-        self._admissions.pop(session_id, None)
 
     async def rename(self, session_id: str, name: str) -> Session:
         """Give a session another name."""
