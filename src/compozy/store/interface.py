@@ -14,10 +14,11 @@ Raises `StoreUnavailable` when the file cannot be read or written, `ForeignStore
 from collections.abc import Sequence
 from typing import Protocol
 
+from compozy.model.definition import McpServer
 from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.record import Record
-from compozy.model.session import Session
+from compozy.model.session import RuntimeSelection, Session
 from compozy.model.workspace import Workspace
 
 
@@ -43,6 +44,7 @@ class QueuedPrompt(Record, frozen=True, kw_only=True):
     idempotency_key: str
     enqueued_at: str
     mode: str = "queue"
+    runtime: RuntimeSelection | None = None
 
 
 class SessionRecord(Record, frozen=True, kw_only=True):
@@ -64,6 +66,9 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     effort_source: str = ""
     additional_dirs: tuple[str, ...] = ()
     provider_session_ids: tuple[str, ...] = ()
+    resume_session_id: str = ""
+    """The ACP session id that the present provider may be asked to load, "" when there is none."""
+    mcp_servers: tuple[McpServer, ...] = ()
     turn_id: str = ""
     """The turn in flight, "" when idle: what a restart finds here was interrupted."""
     last_activity_at: str = ""

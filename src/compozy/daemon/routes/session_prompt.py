@@ -7,7 +7,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, query_values, read_body
-from compozy.daemon.routes.sessions import SESSION, session_id_of
+from compozy.daemon.routes.sessions import SESSION, RuntimeBody, session_id_of
 from compozy.daemon.routing import Route
 from compozy.daemon.sse import EventStreamResponse
 from compozy.model.errors import InvalidRequest, Unprocessable
@@ -39,20 +39,13 @@ class _Message(msgspec.Struct, frozen=True, kw_only=True):
         return "".join(part.text for part in self.parts if part.type == "text") or self.content
 
 
-class _Runtime(Body, frozen=True, kw_only=True):
-    provider: str
-    model: str = ""
-    reasoning_effort: str = ""
-    speed: str | None = None
-
-
 class _Prompt(Body, frozen=True, kw_only=True):
     message: str = ""
     message_id: str = ""
     idempotency_key: str = ""
     mode: str | None = None
     expected_turn_id: str | None = None
-    runtime: _Runtime | None = None
+    runtime: RuntimeBody | None = None
     attachments: tuple[dict[str, object], ...] = ()
     messages: tuple[_Message, ...] = ()
 
@@ -76,7 +69,7 @@ def _prompt_request(body: _Prompt) -> PromptRequest:
         idempotency_key=body.idempotency_key.strip(),
         mode=(body.mode or "").strip(),
         expected_turn_id=(body.expected_turn_id or "").strip(),
-        runtime=msgspec.convert(body.runtime, dict[str, str | None], from_attributes=True) if body.runtime else None,
+        runtime=msgspec.structs.asdict(body.runtime) if body.runtime else None,
     )
 
 

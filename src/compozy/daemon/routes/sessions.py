@@ -1,5 +1,6 @@
 """Routes of sessions as things: create, list, read, rename, archive, stop, delete (contract §3.5)."""
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -29,6 +30,20 @@ class _Create(Body, frozen=True, kw_only=True):
     worktree: str = ""
     new_worktree: dict[str, object] | None = None
     network_participation: dict[str, object] | None = None
+
+
+class RuntimeBody(Body, frozen=True, kw_only=True):
+    """A client's choice of what a session runs with (shapes: RuntimeSel)."""
+
+    provider: str
+    model: str = ""
+    reasoning_effort: str = ""
+    speed: str | None = None
+
+
+class _SetRuntime(Body, frozen=True, kw_only=True):
+    runtime: RuntimeBody
+    expected_revision: int | None = None
 
 
 class _Rename(Body, frozen=True, kw_only=True):
@@ -134,6 +149,14 @@ async def delete_session(app: Services, request: Request) -> Response:
     return empty_response()
 
 
+async def set_runtime(app: Services, request: Request) -> Response:
+    """Change what a session runs with from now on."""
+    session_id = await session_id_of(app, request)
+    body = await read_body(request, _SetRuntime)
+    given = msgspec.structs.asdict(body.runtime)
+    return json_response({"session": await app.sessions.choose(session_id, given, body.expected_revision)})
+
+
 ROUTES: tuple[Route, ...] = (
     Route(
         method="GET",
@@ -192,6 +215,14 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_session,
         name="deleteSession",
         summary="Stop and remove a session",
+        kind="write",
+    ),
+    Route(
+        method="PUT",
+        path=f"{SESSION}/runtime",
+        handler=set_runtime,
+        name="setSessionRuntime",
+        summary="Choose provider, model and effort for the turns to come",
         kind="write",
     ),
     Route(

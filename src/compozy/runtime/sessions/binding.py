@@ -6,7 +6,7 @@ process is ended and the error says what a person can do. What happens with the 
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from compozy.acp.contract import (
     AgentConnection,
@@ -25,6 +25,7 @@ from compozy.model.errors import CompozyError, InvalidRequest, Unprocessable
 from compozy.model.provider import Provider
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.deps import Deps
+from compozy.runtime.sessions.mcp import injected_servers
 from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.store.interface import ProcessRecord, SessionRecord
@@ -57,17 +58,22 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
     """
     provider = provider_of(deps, record)
     spec = launch_spec(deps, record, provider, process.marker)
+    try:
+        servers, notes = injected_servers(record.mcp_servers, provider, os.environ, deps.redactor)
+    except Unprocessable as error:
+        raise BindFailed(error, "startup_failure") from error
     await _launch(deps, record, process, spec)
     stage = "initialize"
     try:
         connection = _connection(process)
         process.info = await connection.initialize(client_version=deps.version, timeout=deps.bounds.initialize)
         stage = "session/new"
-        options = await _open_session(deps, record, process)
+        options = await _open_session(deps, record, process, servers)
         process.options = options
         stage = "negotiation"
-        agreement = await negotiate(connection, options, _wish(record), provider)
+        agreement = await negotiate(connection, options, wish_of(record), provider)
         process.options = agreement.options
+        agreement.notes.extend(notes)
         return agreement
     except (AgentError, AgentDied, AgentTimeout, AgentProtocolError, CompozyError) as error:
         await end_process(deps, process)
@@ -195,15 +201,17 @@ def _connection(process: AgentProcess) -> AgentConnection:
     return process.connection
 
 
-async def _open_session(deps: Deps, record: SessionRecord, process: AgentProcess) -> SessionOptions:
+async def _open_session(
+    deps: Deps, record: SessionRecord, process: AgentProcess, servers: Sequence[Mapping[str, object]]
+) -> SessionOptions:
     connection, info = _connection(process), process.info
     assert info is not None, "initialize was answered"
     dirs = additional_directories(record.cwd, record.additional_dirs)
-    known = record.provider_session_ids[-1] if record.provider_session_ids else ""
+    known = record.resume_session_id
     if known and info.load_session:
         try:
             options = await connection.load_session(
-                known, cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.load_session
+                known, cwd=record.cwd, mcp_servers=servers, additional_dirs=dirs, timeout=deps.bounds.load_session
             )
             process.is_first_prompt = False
             return options
@@ -211,11 +219,12 @@ async def _open_session(deps: Deps, record: SessionRecord, process: AgentProcess
             # The agent lost the session: a new one follows, and the caller says so in the transcript (P56).
             pass
     return await connection.new_session(
-        cwd=record.cwd, mcp_servers=(), additional_dirs=dirs, timeout=deps.bounds.new_session
+        cwd=record.cwd, mcp_servers=servers, additional_dirs=dirs, timeout=deps.bounds.new_session
     )
 
 
-def _wish(record: SessionRecord) -> Wish:
+def wish_of(record: SessionRecord) -> Wish:
+    """Return what the session's profile asks of the agent."""
     return Wish(
         permission_mode=record.permission_mode,
         model=record.model,

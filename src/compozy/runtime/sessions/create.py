@@ -118,6 +118,7 @@ def new_record(request: CreateRequest, agent: VisibleAgent, workspace: Workspace
         reasoning_effort=resolution.reasoning_effort,
         effort_source=resolution.effort_source or "",
         additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
+        mcp_servers=definition.mcp_servers,
         last_activity_at=stamp,
     )
 

@@ -5,14 +5,24 @@ Knows nothing of turns and queues. Calls are serialised by the session (`live.py
 
 import msgspec
 
+from compozy.acp.contract import AgentError
+from compozy.model.errors import CompozyError, Unprocessable
 from compozy.model.event import EventDraft
-from compozy.model.session import EffectiveRuntime, Failure, RuntimeStatus, SessionState, StopReason
-from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker
+from compozy.model.session import (
+    EffectiveRuntime,
+    Failure,
+    RuntimeSelection,
+    RuntimeStatus,
+    SessionState,
+    StopReason,
+)
+from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker, wish_of
+from compozy.runtime.sessions.choosing import changes_provider, with_choice
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
-from compozy.runtime.sessions.negotiation import Agreement
+from compozy.runtime.sessions.negotiation import Agreement, negotiate
 from compozy.runtime.sessions.process import AgentProcess, ProcessOwner
 from compozy.store.interface import SessionRecord
 
@@ -62,6 +72,63 @@ class AgentHost:
         await self._bound(process, agreement)
         return process
 
+    async def choose(self, choice: RuntimeSelection) -> None:
+        """Follow a client's choice: tell a bound agent of the same provider, end one of another.
+
+        Raises:
+            Unprocessable: the agent does not offer what was chosen; then nothing has changed.
+        """
+        config, before = self._deps.config, self._journal.record
+        if with_choice(before, choice, config) is before:
+            return
+        process = self.process
+        if process is not None and changes_provider(before, choice):
+            await self.drop(process)
+            process = None
+        await self._journal.change(lambda record: with_choice(record, choice, config))
+        if process is None or process.connection is None or not process.connection.is_alive:
+            return
+        await self._journal.change(set_fields(status="reconfiguring", transition="live_configuration"))
+        try:
+            provider = config.providers[choice.provider]
+            agreement = await negotiate(process.connection, process.options, wish_of(self._journal.record), provider)
+        except (CompozyError, AgentError) as error:
+            await self.restore(before)
+            await self._journal.change(set_fields(status="ready", transition=""))
+            if isinstance(error, AgentError):
+                raise Unprocessable(f"the agent refused the choice: {error}", code="model_unavailable") from error
+            raise
+        process.options = agreement.options
+        await self._journal.change(
+            lambda record: change_runtime(
+                record,
+                status="ready",
+                transition="",
+                acp_caps=process.capabilities(),
+                effective=_effective(record.session.runtime.effective, agreement),
+            )
+        )
+
+    async def restore(self, before: SessionRecord) -> None:
+        """Take a choice back that could not be met."""
+        runtime = before.session.runtime
+        await self._journal.change(
+            lambda record: change_runtime(
+                msgspec.structs.replace(
+                    record,
+                    command=before.command,
+                    model=before.model,
+                    model_source=before.model_source,
+                    reasoning_effort=before.reasoning_effort,
+                    effort_source=before.effort_source,
+                    resume_session_id=before.resume_session_id,
+                ),
+                selected=runtime.selected,
+                effective=runtime.effective,
+                selection_revision=runtime.selection_revision,
+            )
+        )
+
     async def _bound(self, process: AgentProcess, agreement: Agreement) -> None:
         acp_id = process.session_id
         self._maker.acp_session_id = acp_id
@@ -83,7 +150,9 @@ class AgentHost:
                 effective=_effective(record.session.runtime.effective, agreement),
             )
             record = msgspec.structs.replace(
-                record, provider_session_ids=known if known[-1:] == (acp_id,) else (*known, acp_id)
+                record,
+                provider_session_ids=known if known[-1:] == (acp_id,) else (*known, acp_id),
+                resume_session_id=acp_id,
             )
             return change_session(
                 record, state="active", stop_reason=None, stop_detail="", failure=None, attachable=True

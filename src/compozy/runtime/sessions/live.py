@@ -7,14 +7,17 @@ the journal.
 
 import asyncio
 import logging
+from collections.abc import Mapping
 
-from compozy.model.errors import Conflict
+from compozy.model.errors import CompozyError, Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
     Interaction,
+    RuntimeSelection,
     StopReason,
 )
 from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
+from compozy.runtime.sessions.choosing import check_revision, read_choice
 from compozy.runtime.sessions.content import EventMaker, raw_json
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
@@ -118,13 +121,21 @@ class LiveSession:
         if self.is_busy or self.record.queue:
             return await self._enqueue(request, identity)
         self._refuse_read_only()
-        return await self._start(request.message, identity)
+        return await self._start(request.message, identity, read_choice(request.runtime, self._deps.config))
 
-    async def _start(self, text: str, identity: PromptRecord) -> Turn:
+    async def _start(self, text: str, identity: PromptRecord, choice: RuntimeSelection | None) -> Turn:
         self._is_admitting = True
+        before = self.record
         try:
             async with self._lifecycle:
-                process = await self._host.ensure_bound(self)
+                if choice is not None:
+                    await self._host.choose(choice)
+                try:
+                    process = await self._host.ensure_bound(self)
+                except CompozyError:
+                    if choice is not None:
+                        await self._host.restore(before)
+                    raise
                 return await self._begin(text, identity, process)
         finally:
             self._is_admitting = False
@@ -138,7 +149,7 @@ class LiveSession:
         if mode == "interrupt" and request.mode and request.expected_turn_id != running:
             raise self._busy(f"expected_turn_id {request.expected_turn_id!r} is not the turn in flight ({running!r})")
         check_room(self.record, rules.queue_cap)
-        entry = new_entry(request.message, identity, mode)
+        entry = new_entry(request.message, identity, mode, read_choice(request.runtime, self._deps.config))
         await self._deps.store.put_prompt(identity)
         first = mode == "interrupt"
         await self.journal.change(
@@ -183,7 +194,7 @@ class LiveSession:
         )
         known = await self._deps.store.find_prompt(identity.session_id, idempotency_key=entry.idempotency_key)
         try:
-            await self._start(entry.text, known or identity)
+            await self._start(entry.text, known or identity, entry.runtime)
             drafts: list[EventDraft] = []
         except Exception as error:  # noqa: BLE001 - supervisor: nobody waits for this task, so its failure is stored
             failure = self._maker.failure("prompt_failure", str(error))
@@ -279,6 +290,23 @@ class LiveSession:
         failure = self._maker.failure(end.fatal, end.summary)
         reason: StopReason = "agent_crashed" if end.fatal == "process_exit" else "error"
         await self._host.write_stopped(drafts, reason, "the agent died during a turn", failure, attachable=True)
+
+    async def choose(self, given: Mapping[str, object], expected_revision: int | None) -> None:
+        """Change what the session runs with from now on.
+
+        Raises:
+            Conflict: a turn is in flight, or the choice was made on an older one.
+            CompozyError: it cannot be met.
+        """
+        choice = read_choice(given, self._deps.config)
+        if self.is_busy:
+            raise self._busy(
+                f"session {self.record.session.id!r} is busy: change its runtime when the turn has ended"
+            )
+        async with self._lifecycle:
+            check_revision(self.record, expected_revision)
+            if choice is not None:
+                await self._host.choose(choice)
 
     async def cancel(self) -> tuple[str, str]:
         """Ask the turn in flight to end; idempotent.

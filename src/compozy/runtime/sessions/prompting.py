@@ -27,7 +27,7 @@ class PromptRequest(Record, frozen=True, kw_only=True):
     idempotency_key: str
     mode: str = ""
     expected_turn_id: str = ""
-    runtime: dict[str, str | None] | None = None
+    runtime: dict[str, object] | None = None
 
 
 class PromptResult(Record, frozen=True, kw_only=True):

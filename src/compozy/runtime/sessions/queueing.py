@@ -10,6 +10,7 @@ import msgspec
 from compozy.model import ids, times
 from compozy.model.errors import NotFound, TooLarge
 from compozy.model.record import Record
+from compozy.model.session import RuntimeSelection
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
 
@@ -26,9 +27,10 @@ class QueuedInput(Record, frozen=True, kw_only=True):
     queue_generation: int
     message_id: str = ""
     idempotency_key: str = ""
+    runtime: RuntimeSelection | None = None
 
 
-def new_entry(text: str, identity: PromptRecord, mode: str) -> QueuedPrompt:
+def new_entry(text: str, identity: PromptRecord, mode: str, runtime: RuntimeSelection | None) -> QueuedPrompt:
     """Return a queue entry for an accepted prompt."""
     return QueuedPrompt(
         id=ids.new_queue_entry_id(),
@@ -38,6 +40,7 @@ def new_entry(text: str, identity: PromptRecord, mode: str) -> QueuedPrompt:
         idempotency_key=identity.idempotency_key,
         enqueued_at=times.now(),
         mode=mode,
+        runtime=runtime,
     )
 
 
@@ -96,6 +99,7 @@ def shown(record: SessionRecord) -> tuple[QueuedInput, ...]:
             queue_generation=record.queue_generation,
             message_id=entry.message_id,
             idempotency_key=entry.idempotency_key,
+            runtime=entry.runtime,
         )
         for entry in record.queue
     )

@@ -6,7 +6,7 @@ Keeps the sessions that are alive in memory and finds the others in the store. W
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -255,6 +255,16 @@ class Sessions:
             queue_entry_id=entry_id,
             queue_generation=live.record.queue_generation,
         )
+
+    async def choose(self, session_id: str, given: Mapping[str, object], expected_revision: int | None) -> Session:
+        """Change what a session runs with from its next turn on.
+
+        Raises:
+            Conflict, InvalidRequest, Unprocessable: it cannot be changed now, or not to that.
+        """
+        live = await self.live(session_id)
+        await live.choose(given, expected_revision)
+        return live.record.session
 
     async def cancel(self, session_id: str) -> tuple[str, str]:
         """Ask the running turn to end; idempotent. Returns outcome and turn id."""
