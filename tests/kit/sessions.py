@@ -1,6 +1,6 @@
 """Drive sessions of a real daemon in tests: an agent per script, prompts as streams, events to compare.
 
-`World` is one home with one daemon; every agent it writes is the scripted fake agent (see fake_agent.py).
+`World` is one home with one daemon and a workspace; its agents are the scripted fake agent (see fake_agent.py).
 """
 
 import json
@@ -50,15 +50,18 @@ class World:
     folder: Path
     config: str = ""
     http: bool = False
-    daemon: Daemon = field(init=False)
+    daemon: Daemon = None  # type: ignore[assignment]  # made below unless one is lent
     workspace: Path = field(init=False)
     _number: int = 0
     _client: DaemonClient | None = None
+    _is_lent: bool = False
 
     def __post_init__(self) -> None:
         self.workspace = self.folder / "work"
         self.workspace.mkdir()
-        self.daemon = Daemon(make_home(self.folder / "home", config=self.config, http=self.http))
+        self._is_lent = self.daemon is not None
+        if not self._is_lent:
+            self.daemon = Daemon(make_home(self.folder / "home", config=self.config, http=self.http))
 
     def start(self) -> "World":
         self.daemon.start()
@@ -72,11 +75,12 @@ class World:
         return self._client
 
     def end(self) -> None:
-        """End the client and the daemon."""
+        """End the client and, unless it is lent, the daemon."""
         if self._client is not None:
             self._client.close()
             self._client = None
-        self.daemon.end()
+        if not self._is_lent:
+            self.daemon.end()
 
     def agent(self, name: str, script: Mapping[str, object] | None = None, **fields: str) -> str:
         """Write an agent of the home that follows the script."""

@@ -52,7 +52,7 @@ class Redactor:
 
     def json_bytes(self, data: bytes) -> bytes:
         """Return JSON with the secrets in its strings masked; the same object when there is nothing to mask."""
-        if not self._is_suspicious(data):
+        if not self.may_hold_secret(data):
             return data
         pieces: list[bytes] = []
         done, after_secret_name = 0, -1
@@ -83,7 +83,8 @@ class Redactor:
             return [self.value(inner) for inner in value]
         return value
 
-    def _is_suspicious(self, data: bytes) -> bool:
+    def may_hold_secret(self, data: bytes) -> bool:
+        """Take a cheap look at JSON, or at several texts of it joined: False means that nothing has to be masked."""
         if may_match(data, shapes=self._shapes):
             return True
         # Escapes may spell any character of a name, a URL or a secret.

@@ -51,9 +51,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         config=config,
         launch=launch,
         end_process=end_recorded_process,
-        redact_text=redactor.text,
-        redact_raw=redactor.json_bytes,
-        keep_secret=redactor.register,
+        redactor=redactor,
         version=__version__,
     )
     sessions = Sessions(deps, workspaces, fleet)

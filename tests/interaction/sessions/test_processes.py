@@ -24,6 +24,12 @@ def _is_alive(pid: int) -> bool:
     return entry is not None and not entry.is_zombie
 
 
+@pytest.fixture
+def world(own_world: World) -> World:
+    """These tests end their daemon: none is shared."""
+    return own_world
+
+
 def test_an_agent_and_what_it_started_end_with_a_stopped_daemon(world: World) -> None:
     path = world.folder / "pid"
     spawn = {"spawn": "sleep", "new_session": True, "ignore_term": True, "pid_file": str(path)}

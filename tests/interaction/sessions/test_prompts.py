@@ -1,5 +1,6 @@
 """From a definition to a finished turn over the real daemon: create, bind on the first prompt, stream, store."""
 
+import json
 import threading
 from pathlib import Path
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import pytest
 
 from compozy.client import ApiError
-from tests.kit.agents import received
+from tests.kit.agents import fake_agent_command, received
 from tests.kit.daemons import wait_until
 from tests.kit.sessions import World
 
@@ -210,8 +211,10 @@ def test_a_prompt_restarts_a_stopped_session_and_says_that_the_agent_forgot(worl
     session = world.create("quiet")
     world.prompt(session, "which colour?")
     world.post(session, "/stop")
-    world.prompt(session, "again?")
-    assert "transcript_marker.created" in world.types(session)
+    stream = world.prompt(session, "again?")
+    marker = world.events(session, type="transcript_marker.created")[0]
+    assert marker["turn_id"] == stream.turn_id and marker["content"]["title"] == "context_lost"
+    assert stream.of("data-compozy-event")[0]["data"] == marker["content"]
     prompts = [m["params"] for m in received(record) if m.get("method") == "session/prompt"]
     text = prompts[-1]["prompt"][0]["text"]  # type: ignore[index]
     assert "user: which colour?" in text and "assistant: I said blue" in text
@@ -343,3 +346,132 @@ def _lives(pid: int) -> bool:
             return file.read().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+MODELS = [
+    {
+        "id": "model",
+        "name": "Model",
+        "category": "model",
+        "type": "select",
+        "currentValue": "small",
+        "options": [{"value": "small", "name": "Small"}, {"value": "large", "name": "Large"}],
+    }
+]
+
+
+def test_a_prompt_may_choose_the_model_and_the_choice_stays(world: World) -> None:
+    record = world.folder / "record"
+    world.agent("able", {"config_options": MODELS, "record": str(record), "prompts": [[{"text": "ok"}]]})
+    session = world.create("able")
+    world.prompt(session, runtime={"provider": "offline", "model": "large"})
+    assert world.refresh(session)["runtime"]["effective"] == {"provider": "offline", "model": "large"}
+    world.prompt(session, runtime={"provider": "offline", "model": "small"})
+    runtime = world.refresh(session)["runtime"]
+    assert runtime["selected"]["model"] == "small" and runtime["selection_revision"] == 2
+    world.post(session, "/stop")
+    world.prompt(session)
+    sent = [m["params"]["value"] for m in received(record) if m.get("method") == "session/set_config_option"]  # type: ignore[index]
+    assert sent == ["large", "small", "small"]
+
+
+def test_a_choice_that_cannot_be_met_changes_nothing(world: World) -> None:
+    world.agent("able", {"config_options": MODELS, "prompts": [[{"text": "ok"}]]})
+    session = world.create("able")
+    world.prompt(session)
+    before = world.refresh(session)["runtime"]
+    for choice, status in (({"provider": "offline", "model": "huge"}, 422), ({"provider": "nobody"}, 400)):
+        with pytest.raises(ApiError) as refused:
+            world.post(session, "/prompt", world.prompt_body("go", runtime=choice))
+        assert refused.value.status == status
+    assert world.refresh(session)["runtime"] == before
+    assert world.prompt(session).text == "ok"
+
+
+def test_another_provider_is_another_process_that_is_told_the_transcript(tmp_path: Path) -> None:
+    record = tmp_path / "record"
+    script = {"record": str(record), "prompts": [[{"text": "the other speaks"}]]}
+    command = fake_agent_command(tmp_path, script, name="other")
+    world = World(tmp_path, config=f"[providers.other]\ncommand = {json.dumps(command)}\n").start()
+    try:
+        world.agent("able", {"prompts": [[{"text": "I said blue ({pid})"}]]})
+        session = world.create("able")
+        first = int(world.prompt(session, "which colour?").text.partition("(")[2].rstrip(")"))
+        stream = world.prompt(session, "and now?", runtime={"provider": "other"})
+        assert stream.text == "the other speaks" and not _lives(first)
+        assert [frame["data"]["title"] for frame in stream.of("data-compozy-event")] == ["context_lost"]
+        told = [m["params"]["prompt"][0]["text"] for m in received(record) if m.get("method") == "session/prompt"]  # type: ignore[index]
+        assert "user: which colour?" in told[0] and "I said blue" in told[0]
+        assert world.refresh(session)["runtime"]["effective"]["provider"] == "other"
+        assert "session/load" not in [m.get("method") for m in received(record)]
+    finally:
+        world.end()
+
+
+def test_a_choice_made_on_an_older_one_is_refused(world: World) -> None:
+    world.agent("able")
+    session = world.create("able")
+    body = {"runtime": {"provider": "offline"}, "expected_revision": 7}
+    with pytest.raises(ApiError) as refused:
+        world.client.request("PUT", world.path(session, "/runtime"), body=body)
+    assert refused.value.status == 409
+    answer = world.client.request(
+        "PUT", world.path(session, "/runtime"), body={**body, "expected_revision": 0}
+    ).json()
+    assert isinstance(answer, dict) and answer["session"]["runtime"]["selection_revision"] == 1
+
+
+def test_an_agent_gets_the_servers_of_its_definition(world: World) -> None:
+    record = world.folder / "record"
+    world.agent("tooled", {"record": str(record)})
+    (world.daemon.home.agents / "tooled" / "mcp.json").write_text(
+        '{"mcpServers": {"notes": {"command": "notes-srv", "args": ["-v"], "env": {"B": "2", "A": "1"}}}}'
+    )
+    session = world.create("tooled")
+    world.prompt(session)
+    world.post(session, "/stop")
+    world.prompt(session)
+    opened = [m for m in received(record) if m.get("method") in ("session/new", "session/load")]
+    expected = {
+        "name": "notes",
+        "command": "notes-srv",
+        "args": ["-v"],
+        "env": [{"name": "A", "value": "1"}, {"name": "B", "value": "2"}],
+    }
+    assert [m["params"]["mcpServers"] for m in opened] == [[expected]] * 2  # type: ignore[index]
+
+
+def test_a_servers_missing_secret_stops_the_start_and_is_named(world: World) -> None:
+    record = world.folder / "record"
+    world.agent("tooled", {"record": str(record)})
+    (world.daemon.home.agents / "tooled" / "mcp.json").write_text(
+        '{"mcpServers": {"notes": {"command": "notes-srv", "secret_env": {"KEY_X": "env:NOT_SET_ANYWHERE"}}}}'
+    )
+    session = world.create("tooled")
+    with pytest.raises(ApiError) as refused:
+        world.post(session, "/prompt", world.prompt_body("go"))
+    assert refused.value.code == "mcp_secret_unresolved" and "KEY_X" in str(refused.value)
+    assert not record.exists()
+
+
+def test_a_waiting_prompt_can_be_withdrawn_and_one_may_interrupt(world: World) -> None:
+    world.agent("slow", {"prompts": [[{"text": "one"}, {"wait_cancel": True}], [{"text": "two"}]]})
+    session = world.create("slow")
+    frames = world.frames(session)
+    turn = next(f for f in frames if f is not None)["messageId"]
+    next(f for f in frames if f is not None and f["type"] == "text-delta")
+    queued = world.post(session, "/prompt", world.prompt_body("never mind")).json()
+    assert isinstance(queued, dict)
+    entry = queued["prompt"]["queue_entry_id"]
+    assert [item["id"] for item in world.get(session, "/prompt/queue")["inputs"]] == [entry]
+    gone = world.client.request("DELETE", world.path(session, f"/prompt/queue/{entry}")).json()
+    assert isinstance(gone, dict) and gone["prompt"]["status"] == "canceled"
+    with pytest.raises(ApiError) as stale:
+        world.post(session, "/prompt", world.prompt_body("x", mode="interrupt", expected_turn_id="turn-0"))
+    assert stale.value.status == 409
+    answer = world.post(session, "/prompt", world.prompt_body("now", mode="interrupt", expected_turn_id=turn))
+    assert answer.status == 202
+    wait_until(lambda: world.types(session).count("done") == 2, "the interrupting prompt runs")
+    reasons = [event["content"]["stop_reason"] for event in world.events(session, type="done")]
+    assert reasons == ["cancelled", "end_turn"]
+    assert [e["content"]["text"] for e in world.events(session, type="user_message")] == ["go", "now"]

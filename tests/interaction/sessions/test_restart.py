@@ -44,7 +44,8 @@ def _killed_in_a_turn(world: World, steps: list[dict[str, object]]) -> tuple[dic
     return session, shown
 
 
-def test_a_killed_daemon_loses_nothing_it_has_shown_and_leaves_no_agent(world: World) -> None:
+def test_a_killed_daemon_loses_nothing_it_has_shown_and_leaves_no_agent(own_world: World) -> None:
+    world = own_world
     before = _marked()
     spawn = {"spawn": "sleep", "new_session": True, "pid_file": str(world.folder / "sleeper")}
     session, shown = _killed_in_a_turn(
@@ -62,7 +63,8 @@ def test_a_killed_daemon_loses_nothing_it_has_shown_and_leaves_no_agent(world: W
     assert events == [event["content"] for event in world.events(session, type="tool_call")]
 
 
-def test_a_turn_that_the_daemon_left_is_interrupted_and_its_session_resumable(world: World) -> None:
+def test_a_turn_that_the_daemon_left_is_interrupted_and_its_session_resumable(own_world: World) -> None:
+    world = own_world
     session, _ = _killed_in_a_turn(world, [{"tool_call": {"toolCallId": "t", "title": "dig"}}])
     world.start()
     after = world.refresh(session)
@@ -78,7 +80,8 @@ def test_a_turn_that_the_daemon_left_is_interrupted_and_its_session_resumable(wo
     assert world.prompt(session, '!steps [{"text": "back"}]').text == "back"
 
 
-def test_a_question_that_was_open_is_orphaned_and_can_still_be_answered(world: World) -> None:
+def test_a_question_that_was_open_is_orphaned_and_can_still_be_answered(own_world: World) -> None:
+    world = own_world
     ask = {"permission": {"toolCallId": "c", "title": "write", "kind": "edit"}}
     world.agent("asker", {"prompts": [[ask]]}, permissions="approve-reads")
     session = world.create("asker")
@@ -98,7 +101,8 @@ def test_a_question_that_was_open_is_orphaned_and_can_still_be_answered(world: W
     assert world.refresh(session)["pending_interactions"] == []
 
 
-def test_an_orderly_stop_ends_sessions_with_reason_shutdown(world: World) -> None:
+def test_an_orderly_stop_ends_sessions_with_reason_shutdown(own_world: World) -> None:
+    world = own_world
     world.agent("slow", {"prompts": [[{"text": "busy"}, {"wait_cancel": True}]]})
     world.agent("idle")
     busy, idle, unbound = world.create("slow"), world.create("idle"), world.create("idle")
@@ -114,7 +118,8 @@ def test_an_orderly_stop_ends_sessions_with_reason_shutdown(world: World) -> Non
     assert world.events(busy, type="error")[0]["content"]["stop_reason"] == "interrupted"
 
 
-def test_prompts_that_waited_run_after_a_restart_in_their_order(world: World) -> None:
+def test_prompts_that_waited_run_after_a_restart_in_their_order(own_world: World) -> None:
+    world = own_world
     world.agent("slow", {"prompts": [[{"text": "busy"}, {"never": True}]]})
     session = world.create("slow")
     frames = world.frames(session)

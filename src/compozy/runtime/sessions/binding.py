@@ -115,7 +115,8 @@ def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: s
     )
     secrets = _credentials(provider, os.environ)
     for secret in secrets.values():
-        deps.keep_secret(secret)
+        # Told first: it is masked wherever it turns up from now on.
+        deps.redactor.register(secret)
     env.update(secrets)
     make_provider_folders(provider, deps.home)
     try:
@@ -253,7 +254,7 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
     by_hand = "run its program by hand to see what it needs"
     if isinstance(error, AgentDied):
         code_text = "unknown" if error.exit_code is None else str(error.exit_code)
-        tail = deps.redact_text(error.stderr_tail[-STDERR_SHOWN:]).strip()
+        tail = deps.redactor.text(error.stderr_tail[-STDERR_SHOWN:]).strip()
         evidence |= {"exit_code": error.exit_code, "stderr_tail": tail}
         last = f": {tail.splitlines()[-1]}" if tail else ""
         message = (
@@ -283,7 +284,7 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
         )
     return BindFailed(
         Unprocessable(
-            deps.redact_text(message),
+            deps.redactor.text(message),
             code=code,
             category="provider",
             details={"failure_kind": kind},

@@ -4,10 +4,11 @@ Everything that becomes an event passes `EventMaker`, so that time, turn, agent 
 applied in one place. It knows nothing of the store, of subscribers or of what an update means.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from compozy.config.redaction import Redactor
 from compozy.model import times
 from compozy.model.event import EVENT_SCHEMA, EventContent, EventDraft
 from compozy.model.session import Failure
@@ -17,11 +18,10 @@ _DECODER = msgspec.json.Decoder(EventContent)
 # The record's own default: only that object is left out of the JSON.
 _NO_RAW = EventContent(schema="", type="", timestamp="").raw
 
+# Updates looked at together: one suspicious one costs a closer look at these many.
+_LOOK_AT_ONCE = 64
 # A failure's summary on the wire (shapes: Failure).
 SUMMARY_BYTES = 2048
-
-RedactText = Callable[[str], str]
-RedactRaw = Callable[[bytes], bytes]
 
 
 def raw_json(value: object) -> msgspec.Raw:
@@ -47,15 +47,52 @@ def shorten(text: str, limit: int = SUMMARY_BYTES) -> str:
 class EventMaker:
     """Makes the drafts of one session; `acp_session_id` and `agent_name` are put into each."""
 
-    def __init__(self, agent_name: str, redact_text: RedactText, redact_raw: RedactRaw) -> None:
+    def __init__(self, agent_name: str, redactor: Redactor) -> None:
         self.agent_name = agent_name
         self.acp_session_id = ""
-        self._redact_text = redact_text
-        self._redact_raw = redact_raw
+        self._redactor = redactor
+        self._heads: dict[tuple[str, str, str], tuple[bytes, bytes]] = {}
 
     def redact(self, text: str) -> str:
         """Return the text without secrets."""
-        return self._redact_text(text) if text else text
+        return self._redactor.text(text) if text else text
+
+    def clean(self, raws: Sequence[msgspec.Raw]) -> list[msgspec.Raw]:
+        """Return raw updates without secrets. Looks at many at once, because most of them hold none."""
+        cleaned: list[msgspec.Raw] = []
+        for start in range(0, len(raws), _LOOK_AT_ONCE):
+            group = raws[start : start + _LOOK_AT_ONCE]
+            if self._redactor.may_hold_secret(b"\n".join(group)):
+                cleaned.extend(msgspec.Raw(self._redactor.json_bytes(bytes(raw))) for raw in group)
+            else:
+                cleaned.extend(group)
+        return cleaned
+
+    def chunk(
+        self, event_type: str, turn_id: str, text: msgspec.Raw, message_id: str, raw: msgspec.Raw, stamp: str
+    ) -> EventDraft:
+        """Return the draft of a piece of text: the kind of which there are thousands, put together from JSON parts.
+
+        Args:
+            text: the text as a JSON string, clean.
+            raw: the update, clean.
+        """
+        head = self._head(event_type, turn_id)
+        named = b',"message_id":' + _ENCODER.encode(message_id) if message_id else b""
+        content = b"".join((head[0], stamp.encode(), head[1], named, b',"text":', text, b',"raw":', raw, b"}"))
+        return EventDraft(
+            type=event_type, turn_id=turn_id, agent_name=self.agent_name, content=content, timestamp=stamp
+        )
+
+    def _head(self, event_type: str, turn_id: str) -> tuple[bytes, bytes]:
+        key = (event_type, turn_id, self.acp_session_id)
+        if self._heads.get(key) is None:
+            whole = EventContent(
+                schema=EVENT_SCHEMA, type=event_type, timestamp="@", session_id=self.acp_session_id, turn_id=turn_id
+            )
+            before, after = _ENCODER.encode(whole).split(b'"timestamp":"@"', 1)
+            self._heads = {key: (before + b'"timestamp":"', b'"' + after[:-1])}
+        return self._heads[key]
 
     def failure(self, kind: str, summary: str) -> Failure:
         """Return a failure whose summary is redacted and bounded."""
@@ -85,8 +122,12 @@ class EventMaker:
         failure: Failure | None = None,
         raw: msgspec.Raw = _NO_RAW,
         timestamp: str = "",
+        is_clean: bool = False,
     ) -> EventDraft:
-        """Return a draft whose texts and raw update are redacted."""
+        """Return a draft whose texts and raw update are redacted; `is_clean` says that they are already."""
+        redact = str if is_clean else self.redact
+        if raw is not _NO_RAW and not is_clean:
+            raw = msgspec.Raw(self._redactor.json_bytes(bytes(raw)))
         stamp = timestamp or times.now()
         content = EventContent(
             schema=EVENT_SCHEMA,
@@ -96,22 +137,22 @@ class EventMaker:
             turn_id=turn_id,
             request_id=request_id,
             message_id=message_id,
-            text=self.redact(text),
-            title=self.redact(title),
+            text=redact(text),
+            title=redact(title),
             tool_call_id=tool_call_id,
             stop_reason=stop_reason,
             action=action,
-            resource=self.redact(resource),
+            resource=redact(resource),
             decision=decision,
             resolved_by=resolved_by,
-            error=self.redact(error),
+            error=redact(error),
             interaction_id=interaction_id,
             decisions=decisions,
             expires_at=expires_at,
             usage=dict(usage) if usage else None,
             runtime=dict(runtime) if runtime else None,
             failure=failure,
-            raw=msgspec.Raw(self._redact_raw(bytes(raw))) if raw is not _NO_RAW else _NO_RAW,
+            raw=raw,
         )
         return EventDraft(
             type=event_type,

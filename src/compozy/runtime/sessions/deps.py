@@ -9,10 +9,9 @@ from dataclasses import dataclass
 from compozy.acp.contract import AgentConnection, AgentRequests, LaunchSpec
 from compozy.config.config import Config
 from compozy.config.home import Home
-from compozy.runtime.sessions.content import RedactRaw, RedactText
+from compozy.config.redaction import Redactor
 from compozy.store.interface import ProcessRecord, Store
 
-KeepSecret = Callable[[str], None]
 Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
 EndProcess = Callable[[ProcessRecord], Awaitable[None]]
 
@@ -41,9 +40,6 @@ class Deps:
     config: Config
     launch: Launch
     end_process: EndProcess
-    redact_text: RedactText
-    redact_raw: RedactRaw
+    redactor: Redactor
     version: str
     bounds: Bounds = Bounds()
-    # Told every secret that is handed to an agent, so that it is redacted wherever it turns up.
-    keep_secret: KeepSecret = lambda _: None

@@ -43,7 +43,7 @@ class LiveSession:
     ) -> None:
         self._deps = deps
         self.journal = Journal(deps.store, record, Ring(last_sequence), on_change)
-        self._maker = EventMaker(record.session.agent_name, deps.redact_text, deps.redact_raw)
+        self._maker = EventMaker(record.session.agent_name, deps.redactor)
         self.admission = Admission(deps.store, record.session.id)
         self._host = AgentHost(deps, self.journal, self._maker)
         self._turn: Turn | None = None
@@ -375,7 +375,7 @@ class LiveSession:
             if exit_code == 0:
                 await self._host.write_stopped((), "completed", "the agent's process exited", None, attachable=True)
                 return
-            tail = self._deps.redact_text(stderr_tail[-STDERR_SHOWN:]).strip()
+            tail = self._deps.redactor.text(stderr_tail[-STDERR_SHOWN:]).strip()
             failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
             await self._host.write_stopped((), "agent_crashed", "the agent died idle", failure, attachable=False)
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from compozy.acp.contract import SessionUpdate
+from compozy.model import times
 from compozy.model.event import EventDraft
 from compozy.model.session import AvailableCommand, CommandInput
 from compozy.runtime.sessions.content import EventMaker, raw_json
@@ -23,8 +24,7 @@ FINAL = ("completed", "failed")
 
 
 class _Text(msgspec.Struct):
-    type: str = ""
-    text: str = ""
+    text: msgspec.Raw = msgspec.Raw(b'""')
 
 
 class _Chunk(msgspec.Struct):
@@ -98,24 +98,30 @@ class UpdateMapper:
     def map(self, updates: Sequence[SessionUpdate], turn_id: str) -> list[EventDraft]:
         """Return the events of a batch. `turn_id` is the turn in flight, or the last one for late updates."""
         drafts: list[EventDraft] = []
-        for update in updates:
+        stamp = times.now()
+        # Decoded after redaction, so that every field taken out is as clean as the raw update.
+        clean = self._maker.clean([update.raw for update in updates])
+        for update, raw in zip(updates, clean, strict=True):
+            if raw is not update.raw:
+                update = msgspec.structs.replace(update, raw=raw)
             if update.kind in ("agent_message_chunk", "agent_thought_chunk"):
-                drafts.append(self._chunk(update, turn_id))
+                drafts.append(self._chunk(update, turn_id, stamp))
             elif update.kind in ("tool_call", "tool_call_update"):
                 drafts.extend(self._tool(update, turn_id))
             elif update.kind != "user_message_chunk":
                 drafts.append(self._plain(update, turn_id))
         return drafts
 
-    def _chunk(self, update: SessionUpdate, turn_id: str) -> EventDraft:
+    def _chunk(self, update: SessionUpdate, turn_id: str, stamp: str) -> EventDraft:
         kind = "agent_message" if update.kind == "agent_message_chunk" else "thought"
         try:
             chunk = _CHUNK.decode(update.raw)
         except msgspec.DecodeError:
             return self._system(update, turn_id, "an update whose content cannot be read")
-        return self._maker.draft(
-            kind, turn_id, text=chunk.content.text, message_id=chunk.messageId or "", raw=update.raw
-        )
+        text = chunk.content.text
+        if not bytes(text).startswith(b'"'):
+            return self._system(update, turn_id, "an update whose text is none")
+        return self._maker.chunk(kind, turn_id, text, chunk.messageId or "", update.raw, stamp)
 
     def _plain(self, update: SessionUpdate, turn_id: str) -> EventDraft:
         event_type = _PLAIN.get(update.kind)
@@ -128,10 +134,10 @@ class UpdateMapper:
             except msgspec.DecodeError:
                 return self._system(update, turn_id, update.kind)
             usage = {key: value for key, value in fields.items() if key != "sessionUpdate" and value is not None}
-        return self._maker.draft(event_type, turn_id, usage=usage, raw=update.raw)
+        return self._maker.draft(event_type, turn_id, usage=usage, raw=update.raw, is_clean=True)
 
     def _system(self, update: SessionUpdate, turn_id: str, title: str) -> EventDraft:
-        return self._maker.draft("system", turn_id, title=title, raw=update.raw)
+        return self._maker.draft("system", turn_id, title=title, raw=update.raw, is_clean=True)
 
     def _tool(self, update: SessionUpdate, turn_id: str) -> list[EventDraft]:
         try:
@@ -169,6 +175,7 @@ class UpdateMapper:
             title=call.title,
             tool_call_id=call_id,
             raw=update.raw,
+            is_clean=True,
         )
 
     def open_calls(self) -> list[str]:

@@ -70,7 +70,7 @@ async def recover_sessions(deps: Deps) -> int:
 async def _recover(deps: Deps, record: SessionRecord) -> None:
     session = record.session
     reason, kind, summary = _FOUND[session.state]
-    maker = EventMaker(session.agent_name, deps.redact_text, deps.redact_raw)
+    maker = EventMaker(session.agent_name, deps.redactor)
     maker.acp_session_id = session.runtime.acp_session_id
     failure = Failure(kind=kind, summary=summary)  # type: ignore[arg-type]
     drafts: list[EventDraft] = []

@@ -189,7 +189,7 @@ def _died(deps: Deps, turn: Turn, maker: EventMaker, error: AgentDied) -> TurnEn
         return TurnEnd(drafts=(_asked_end(turn, maker, note),), process_lost=True)
     code = "unknown" if error.exit_code is None else str(error.exit_code)
     summary = f"the agent's process ended with exit code {code}"
-    tail = deps.redact_text(error.stderr_tail[-STDERR_SHOWN:]).strip()
+    tail = deps.redactor.text(error.stderr_tail[-STDERR_SHOWN:]).strip()
     if tail:
         summary += f"; the last it said: {tail}"
     return _failed(turn, maker, "process_exit", summary, fatal=True)

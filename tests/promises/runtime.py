@@ -1,0 +1,316 @@
+"""What sessions, workspaces, agents and permissions promise."""
+
+from tests.promises import Promise
+
+_PROMPTS = "tests/interaction/sessions/test_prompts.py::"
+_PERMISSIONS = "tests/interaction/sessions/test_permissions.py::"
+_BAD = "tests/interaction/sessions/test_bad_agents.py::"
+_RESTART = "tests/interaction/sessions/test_restart.py::"
+_LISTS = "tests/interaction/sessions/test_lists.py::"
+_UNIT = "tests/unit/runtime/"
+
+
+def _row(name: str, source: str, text: str, test: str) -> Promise:
+    return Promise(id=f"runtime-{name}", source=source, text=text, test=test)
+
+
+def _later(name: str, source: str, text: str, why: str) -> Promise:
+    return Promise(id=f"runtime-{name}", source=source, text=text, deferred=why)
+
+
+PROMISES: tuple[Promise, ...] = (
+    _row(
+        "create-unbound",
+        "contract §3.5",
+        "creating a session starts no process",
+        _PROMPTS + "test_a_new_session_is_active_and_unbound_and_starts_no_process",
+    ),
+    _row(
+        "store-before-show",
+        "contract §5.8",
+        "a stream shows exactly what the store holds",
+        _PROMPTS + "test_what_a_stream_shows_is_what_the_store_holds",
+    ),
+    _row(
+        "prompt-frames",
+        "contract §3.5 Prompt",
+        "a prompt streams AI-SDK frames and ends with [DONE]",
+        _PROMPTS + "test_a_prompt_streams_frames_and_ends_with_done",
+    ),
+    _row(
+        "startup-prompt",
+        "contract §5.7",
+        "the first prompt of an agent session carries the frozen guidance",
+        _PROMPTS + "test_the_first_prompt_carries_the_guidance_and_the_second_does_not",
+    ),
+    _row(
+        "prompt-replay",
+        "contract §3.5, P67",
+        "a retry runs nothing twice",
+        _PROMPTS + "test_a_retry_with_the_same_identity_runs_nothing_twice",
+    ),
+    _row(
+        "prompt-conflict",
+        "contract §3.5, P67",
+        "the same key with other text is 409",
+        _PROMPTS + "test_the_same_key_with_other_text_is_a_conflict",
+    ),
+    _row(
+        "client-gone",
+        "contract §3.5",
+        "a prompt goes on without its client",
+        _PROMPTS + "test_a_prompt_goes_on_when_its_client_goes_away",
+    ),
+    _row(
+        "cancel-recorded",
+        "P54",
+        "a cancelled turn is recorded as cancelled, late updates belong to it",
+        _PROMPTS + "test_a_cancelled_turn_is_recorded_as_cancelled_with_what_the_agent_said",
+    ),
+    _row(
+        "cancel-grace",
+        "contract §2.2 timeout_cancel_grace",
+        "an agent that ignores a cancel loses its process, not its session",
+        _PROMPTS + "test_an_agent_that_ignores_a_cancel_loses_its_process_and_the_session_goes_on",
+    ),
+    _row(
+        "dangling-tools",
+        "contract §5.9",
+        "tool calls without a result are closed at the turn's end",
+        _PROMPTS + "test_dangling_tool_calls_are_closed_when_the_turn_ends",
+    ),
+    _row(
+        "stop-idempotent",
+        "D23",
+        "stopping twice is fine and leaves no process",
+        _PROMPTS + "test_stopping_ends_the_process_and_stopping_again_is_fine",
+    ),
+    _row(
+        "context-lost",
+        "P56",
+        "a fresh agent session never pretends to be the old one",
+        _PROMPTS + "test_a_prompt_restarts_a_stopped_session_and_says_that_the_agent_forgot",
+    ),
+    _row(
+        "no-replayed-history",
+        "P57",
+        "what an agent replays is not stored again",
+        _PROMPTS + "test_a_restarted_agent_that_can_load_gets_its_session_back_without_repeating_history",
+    ),
+    _row(
+        "queue",
+        "contract §3.5 Prompt",
+        "a second prompt waits for the first",
+        _PROMPTS + "test_two_prompts_at_once_run_one_after_the_other",
+    ),
+    _row(
+        "queue-durable",
+        "P53",
+        "waiting prompts survive the daemon and keep their order",
+        _RESTART + "test_prompts_that_waited_run_after_a_restart_in_their_order",
+    ),
+    _row(
+        "same-order",
+        "issue 2",
+        "two subscribers see every event in the same order",
+        _PROMPTS + "test_two_subscribers_see_every_event_in_the_same_order",
+    ),
+    _row(
+        "slow-subscriber",
+        "issue 2",
+        "a subscriber that stops reading holds nobody up",
+        _PROMPTS + "test_a_subscriber_that_stops_reading_holds_nobody_up",
+    ),
+    _row(
+        "raw-resume",
+        "contract §3.5 Streams",
+        "a raw stream resumes after an event id",
+        _PROMPTS + "test_a_raw_stream_resumes_after_an_event_id",
+    ),
+    _row(
+        "transcript-stream",
+        "contract §3.5 Streams",
+        "snapshot, deltas, session_stopped",
+        _PROMPTS + "test_a_transcript_stream_snapshots_then_follows_and_ends_with_the_session",
+    ),
+    _row(
+        "modes",
+        "contract §5.5",
+        "the three modes answer as the table says",
+        _UNIT + "test_policy.py::test_the_modes_answer_as_the_contract_says",
+    ),
+    _row(
+        "asked-and-allowed",
+        "contract §5.5",
+        "a person's answer allows exactly that write",
+        _PERMISSIONS + "test_approve_reads_asks_a_person_and_the_answer_allows_exactly_that_write",
+    ),
+    _row(
+        "containment",
+        "contract §5.5",
+        "nothing outside the roots is read or allowed, through any link",
+        _PERMISSIONS + "test_nothing_outside_the_roots_is_read_or_allowed",
+    ),
+    _row(
+        "cancelled-question",
+        "P44",
+        "cancel answers what is pending; a late answer is 409",
+        _PERMISSIONS + "test_cancel_answers_what_is_pending_and_a_late_answer_is_refused",
+    ),
+    _row(
+        "missing-program",
+        "issue 2, bad input",
+        "a missing program is named and the session stays",
+        _BAD + "test_a_missing_program_is_named_and_the_session_stays",
+    ),
+    _row(
+        "exits-at-once",
+        "issue 2, bad input",
+        "an agent that exits at once is reported with its code and last words",
+        _BAD + "test_an_agent_that_exits_at_once_is_reported_with_code_and_last_words",
+    ),
+    _row(
+        "junk",
+        "P51",
+        "junk on stdout is kept as a note and the protocol goes on",
+        _BAD + "test_an_agent_that_prints_junk_still_works_and_the_junk_is_kept",
+    ),
+    _row(
+        "model-exact",
+        "D17",
+        "a chosen model that is not offered is refused with the choices",
+        _BAD + "test_a_model_the_agent_does_not_offer_is_refused",
+    ),
+    _row(
+        "dies-in-turn",
+        "contract §5.9",
+        "an agent that dies in a turn ends the session with its failure",
+        _BAD + "test_an_agent_that_dies_in_a_turn_ends_the_session_with_its_failure",
+    ),
+    _row(
+        "dies-idle",
+        "contract §5.9, D20",
+        "an agent that dies idle leaves read-only history",
+        _BAD + "test_an_agent_that_dies_while_idle_leaves_read_only_history",
+    ),
+    _row(
+        "redaction",
+        "contract §5.8, P39",
+        "secrets in updates never reach the store",
+        _BAD + "test_secrets_in_updates_are_redacted_before_they_are_stored",
+    ),
+    _row(
+        "unknown-updates",
+        "acp.md fault 10",
+        "unknown updates are kept whole",
+        _BAD + "test_unknown_updates_are_kept_whole",
+    ),
+    _row(
+        "trust",
+        "D15",
+        "a workspace agent that brings a command needs trust",
+        _BAD + "test_a_workspace_agent_with_a_command_needs_trust",
+    ),
+    _row(
+        "trust-cap",
+        "D15",
+        "a workspace agent never widens the home's mode",
+        _UNIT + "test_resolution.py::test_a_workspace_never_exceeds_the_home",
+    ),
+    _row(
+        "required-tools",
+        "D18",
+        "a required tool surface that cannot be given fails at creation",
+        _BAD + "test_an_agent_that_asks_for_tools_is_refused_at_creation",
+    ),
+    _row(
+        "sigkill",
+        "issue 2, done when; P48",
+        "a killed daemon loses nothing it has shown and leaves no agent",
+        _RESTART + "test_a_killed_daemon_loses_nothing_it_has_shown_and_leaves_no_agent",
+    ),
+    _row(
+        "interrupted",
+        "D20, P58",
+        "a turn the daemon left is interrupted and its session resumable",
+        _RESTART + "test_a_turn_that_the_daemon_left_is_interrupted_and_its_session_resumable",
+    ),
+    _row(
+        "orphaned-question",
+        "contract §5.9",
+        "an open question is orphaned and can still be answered",
+        _RESTART + "test_a_question_that_was_open_is_orphaned_and_can_still_be_answered",
+    ),
+    _row(
+        "shutdown",
+        "contract §1.4",
+        "an orderly stop ends every session with reason shutdown",
+        _RESTART + "test_an_orderly_stop_ends_sessions_with_reason_shutdown",
+    ),
+    _row(
+        "agent-rows",
+        "contract §3.3, D2, D8, D9",
+        "agents come with capabilities, runtime, diagnostics and sources",
+        _LISTS + "test_agents_come_with_capabilities_runtime_and_the_places_looked_at",
+    ),
+    _row(
+        "select",
+        "issue 2, item 8",
+        "a task finds its agent, or the default with a reason",
+        _LISTS + "test_a_task_finds_its_agent",
+    ),
+    _row(
+        "digest-kept",
+        "P34",
+        "a session keeps the digest of its definition",
+        _LISTS + "test_a_session_keeps_its_definition_digest_when_the_file_changes",
+    ),
+    _row(
+        "workspace-owner",
+        "contract §3.4",
+        "the nearest enclosing root owns a path",
+        _UNIT + "test_workspaces.py::test_the_nearest_enclosing_root_owns_a_path",
+    ),
+    _row(
+        "session-pages",
+        "contract §3.2",
+        "sessions are listed by page without repeats",
+        _LISTS + "test_sessions_are_listed_by_page_and_filter",
+    ),
+    _row(
+        "interrupt",
+        "contract §3.5 Prompt",
+        "a prompt may interrupt the running turn it names",
+        _PROMPTS + "test_a_waiting_prompt_can_be_withdrawn_and_one_may_interrupt",
+    ),
+    _row(
+        "choose-model",
+        "contract §5.2 step 3",
+        "a prompt may choose the model; what cannot be met changes nothing",
+        _PROMPTS + "test_a_choice_that_cannot_be_met_changes_nothing",
+    ),
+    _row(
+        "choose-provider",
+        "contract §5.2 step 3",
+        "another provider is another process that is told the transcript",
+        _PROMPTS + "test_another_provider_is_another_process_that_is_told_the_transcript",
+    ),
+    _row(
+        "mcp-servers",
+        "D19, P38",
+        "session/new and session/load carry the servers of the definition",
+        _PROMPTS + "test_an_agent_gets_the_servers_of_its_definition",
+    ),
+    _row(
+        "mcp-secret",
+        "D19, P36",
+        "a missing secret of a server stops the start",
+        _PROMPTS + "test_a_servers_missing_secret_stops_the_start_and_is_named",
+    ),
+    _later("recovery", "contract §5.9", "three automatic attempts after a process death", "issue 6: recovery"),
+    _later("steer", "contract §3.5", "steering a running turn", "issue 6: steer"),
+    _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
+    _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
+    _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),
+    _later("trust-grant", "D15", "granting trust by digest", "issue 5: trust"),
+)
