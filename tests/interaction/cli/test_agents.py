@@ -153,3 +153,19 @@ def test_completion_is_silent_without_a_daemon(cli: Cli) -> None:
     env = {"_COMPOZY_COMPLETE": "bash_complete", "COMP_WORDS": "compozy agent info g", "COMP_CWORD": "3"}
     call = cli(env=env)
     assert (call.out.strip(), call.err) == ("", "")
+
+
+def test_when_nothing_could_be_read_the_list_fails_instead_of_being_empty(cli: Cli) -> None:
+    """D8: "could not read" has another exit code than "none"."""
+    run_as_ordinary_user([*COMPOZY, "daemon", "start"], env=cli.environment, cwd=cli.folder)
+    agents = cli.home.agents
+    agents.chmod(0)
+    try:
+        human, structured = cli("agent", "list"), cli("agent", "list", "-o", "json")
+    finally:
+        agents.chmod(0o700)
+    assert (human.code, human.out) == (1, "") and f"could not read '{agents}'" in human.err
+    assert structured.code == 1 and json.loads(structured.err)["code"] == "source_unreadable"
+    (agents / "general" / "AGENT.md").unlink()
+    empty = cli("agent", "list")
+    assert empty.code == 0 and "no agents found" in empty.out
