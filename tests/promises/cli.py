@@ -138,6 +138,24 @@ PROMISES: tuple[Promise, ...] = (
         _RUN + "test_the_remedy_of_a_denial_works_as_printed",
     ),
     Promise(
+        "cli.remedies-exist",
+        "reports P19",
+        "No message proposes a command or an option that does not exist",
+        _UNIT + "test_examples.py::test_every_command_that_a_message_suggests_is_understood",
+    ),
+    Promise(
+        "cli.docs",
+        "design §4",
+        "Every command line of the documents is understood",
+        _UNIT + "test_examples.py::test_the_commands_of_a_document_are_understood",
+    ),
+    Promise(
+        "cli.any-frames",
+        "design §4",
+        "Whatever an agent puts into its updates, a run follows it to the end",
+        "tests/property/cli/test_turn_frames.py::test_any_frames_can_be_followed_printed_and_judged",
+    ),
+    Promise(
         "cli.run-died", "decisions D30", "A dead agent is 70", _RUN + "test_a_dead_agent_is_70_and_says_how_it_died"
     ),
     Promise(
