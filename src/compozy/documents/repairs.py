@@ -5,7 +5,7 @@ Pure text: reading and writing files, and which checks exist, are the caller's.
 
 from collections.abc import Callable, Iterable
 
-from compozy.model.diagnostic import Diagnostic, TextEdit
+from compozy.model.diagnostic import Diagnostic, Severity, TextEdit
 from compozy.model.record import Record
 
 Check = Callable[[str], tuple[Diagnostic, ...]]
@@ -22,23 +22,41 @@ class RepairOutcome(Record, frozen=True, kw_only=True):
 
 
 def repair(text: str, check: Check) -> RepairOutcome:
-    """Apply repairs round by round until the text is stable.
+    """Apply repairs round by round until the text is stable: errors first, then warnings.
 
-    Repairing the outcome again changes nothing: the loop ends only when no repair changes the text any more, or
-    when a text comes back that was there before.
+    A repair of a warning that would bring an error is left out: a file that loads must load afterwards. Repairing
+    the outcome again changes nothing: the loop ends only when no repair changes the text any more, or when a text
+    comes back that was there before.
     """
     titles: list[str] = []
     seen = {text}
     diagnostics = check(text)
     for _ in range(_MAX_ROUNDS):
-        repaired, done = apply_repairs(text, diagnostics)
-        if repaired == text or repaired in seen:
+        repaired, done = apply_repairs(text, _errors(diagnostics))
+        if repaired == text:
+            repaired, done = _repair_warnings(text, diagnostics, check)
+        if repaired in seen:
             break
         seen.add(repaired)
         text = repaired
         titles += done
         diagnostics = check(text)
     return RepairOutcome(text=text, titles=tuple(titles), diagnostics=diagnostics)
+
+
+def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    return [one for one in diagnostics if one.severity is Severity.ERROR]
+
+
+def _repair_warnings(text: str, diagnostics: tuple[Diagnostic, ...], check: Check) -> tuple[str, list[str]]:
+    """Apply the first repair of a warning that brings no error."""
+    errors = len(_errors(diagnostics))
+    for one in diagnostics:
+        if one.severity is not Severity.ERROR and one.repair is not None:
+            repaired, done = apply_repairs(text, [one])
+            if repaired != text and len(_errors(check(repaired))) <= errors:
+                return repaired, done
+    return text, []
 
 
 def apply_repairs(text: str, diagnostics: Iterable[Diagnostic]) -> tuple[str, list[str]]:

@@ -65,6 +65,17 @@ def test_without_writing_nothing_changes(agent: Path) -> None:
     assert change.after != change.before
 
 
+def test_a_warning_is_repaired_unless_the_repair_would_bring_an_error(tmp_path: Path) -> None:
+    path = tmp_path / "mcp.json"
+    path.write_text('{"mcpServer": {"a": {"command": "x"}}}')
+    repair([path])
+    assert path.read_text() == '{"mcpServers": {"a": {"command": "x"}}}'
+    broken = '{"mcpServer": {"a": {"nonsense": 1}}}'
+    path.write_text(broken)
+    assert repair([path]) == ()
+    assert path.read_text() == broken and check([path]).errors == 0
+
+
 def test_a_file_saved_while_it_is_repaired_is_left_to_its_author(
     agent: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
