@@ -162,3 +162,20 @@ def test_an_allowed_command_runs_once(world: World) -> None:
     _answer(world, session, "allow-once")
     text = "".join(f["delta"] for f in frames if f is not None and f["type"] == "text-delta")
     assert "[ran" in text and "[error -32602" in text
+
+
+def test_a_second_answer_learns_of_the_first(world: World) -> None:
+    world.agent("writer", {"prompts": [[ASK_EDIT, {"wait_cancel": True}]]}, permissions="approve-reads")
+    session = world.create("writer")
+    frames = world.frames(session)
+    asked = next(f for f in frames if f is not None and f["type"] == "data-compozy-permission")
+    assert _answer(world, session, "allow-once")["outcome"] == "applied"
+    body = {"request_id": asked["id"], "turn_id": asked["data"]["turn_id"], "decision": "reject-once"}
+    second = world.post(session, "/approve", body).json()
+    assert isinstance(second, dict)
+    assert second["outcome"] == "already-resolved" and second["resolved_decision"] == "allow-once"
+    world.post(session, "/prompt/cancel")
+    assert [f for f in frames if f is not None][-1]["type"] == "finish"
+    with pytest.raises(ApiError) as late:
+        world.post(session, "/approve", body)
+    assert late.value.status == 409

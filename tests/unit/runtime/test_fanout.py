@@ -84,7 +84,7 @@ async def _journal(store: MemoryStore) -> Journal:
     await store.open()
     record = _record()
     await store.put_session(record)
-    return Journal(store, record, Ring(), lambda _: None)
+    return Journal(store, record, Ring(), lambda before, after: None)
 
 
 async def _collect(journal: Journal, store: MemoryStore, after: int = 0) -> list[int]:

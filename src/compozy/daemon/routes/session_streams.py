@@ -13,6 +13,7 @@ from compozy.daemon.sse import EventStreamResponse
 from compozy.model import times
 from compozy.model.errors import InvalidRequest
 from compozy.runtime.services import Services
+from compozy.runtime.sessions.catalog_feed import CatalogChange
 from compozy.runtime.sessions.history import by_turn, session_event
 from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
 from compozy.store.interface import EventQuery
@@ -111,7 +112,32 @@ async def _raw_frames(app: Services, session_id: str, after: int) -> AsyncIterat
             )
 
 
+async def stream_catalog(app: Services, request: Request) -> Response:
+    """Stream what changes in the list of sessions, from now on."""
+    return EventStreamResponse(_catalog_frames(app))
+
+
+async def _catalog_frames(app: Services) -> AsyncIterator[bytes]:
+    yield b": following\n\n"
+    async for changes in app.sessions.changes.follow():
+        yield b"".join(
+            b"event: %b\ndata: %b\n\n"
+            % (
+                b"session_catalog_changed" if isinstance(change, CatalogChange) else b"session_attention_changed",
+                _ENCODE(change),
+            )
+            for change in changes
+        )
+
+
 ROUTES: tuple[Route, ...] = (
+    Route(
+        method="GET",
+        path="/api/sessions/catalog-stream",
+        handler=stream_catalog,
+        name="streamSessionCatalog",
+        summary="What changes in the list of sessions, as it happens",
+    ),
     Route(
         method="GET",
         path=f"{SESSION}/events",

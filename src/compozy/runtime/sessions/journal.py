@@ -17,7 +17,8 @@ from compozy.runtime.sessions.fanout import Ring
 from compozy.store.interface import SessionRecord, Store
 
 Change = Callable[[SessionRecord], SessionRecord]
-Listener = Callable[[SessionRecord], None]
+Listener = Callable[[SessionRecord, SessionRecord], None]
+"""Told the record before and after a change."""
 
 
 def change_session(record: SessionRecord, **fields: object) -> SessionRecord:
@@ -55,7 +56,7 @@ class Journal:
 
     async def _write(self, drafts: tuple[EventDraft, ...], change: Change | None) -> tuple[StoredEvent, ...]:
         async with self._lock:
-            record = self.record
+            before = record = self.record
             if drafts:
                 record = msgspec.structs.replace(record, last_activity_at=drafts[-1].timestamp)
             if change is not None:
@@ -73,7 +74,7 @@ class Journal:
             self.record = record
             self.ring.publish(stored)
         if change is not None:
-            self._on_change(record)
+            self._on_change(before, record)
         return stored
 
     def _row_is_due(self, record: SessionRecord, change: Change | None) -> bool:

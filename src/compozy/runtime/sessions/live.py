@@ -278,7 +278,7 @@ class LiveSession:
             await self.process_exited(process)
 
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
-        process.questions.cancel_all()
+        process.questions.end_turn()
         process.end_turn()
         if end.process_lost:
             await self._host.drop(process)

@@ -54,6 +54,8 @@ class Questions:
         self._seconds = seconds
         self._pending: dict[str, _Pending] = {}
         self._used: set[str] = set()
+        # What persons answered in the turn in flight: a second answer learns of the first.
+        self._answered: dict[str, Answer] = {}
 
     @property
     def is_waiting(self) -> bool:
@@ -169,7 +171,12 @@ class Questions:
 
     def has(self, request_id: str) -> bool:
         """Whether that request waits for an answer now."""
-        return request_id in self._pending
+        return request_id in self._pending or request_id in self._answered
+
+    def end_turn(self) -> None:
+        """Withdraw what is pending; an answer that comes now is too late."""
+        self.cancel_all()
+        self._answered.clear()
 
     def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
         """Give a person's answer.
@@ -179,17 +186,21 @@ class Questions:
             Conflict: nothing of that id is pending in that turn.
         """
         pending = self._pending.get(request_id)
+        earlier = self._answered.get(request_id)
+        if pending is None and earlier is not None:
+            return msgspec.structs.replace(earlier, decision=decision, outcome="already-resolved")
         if pending is None or pending.answer.done() or (turn_id and pending.interaction.turn_id != turn_id):
             raise not_pending(request_id, turn_id)
         check_decision(decision, pending.interaction)
         pending.answer.set_result(decision)
-        return Answer(
+        answer = self._answered[request_id] = Answer(
             decision=decision,
             outcome="applied",
             request_id=request_id,
             interaction_id=pending.interaction.interaction_id,
             resolved_decision=decision,
         )
+        return answer
 
     def cancel_all(self) -> None:
         """Answer everything pending with `cancelled` (P44)."""

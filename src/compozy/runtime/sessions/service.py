@@ -19,6 +19,7 @@ from compozy.model.record import Record
 from compozy.model.session import Interaction, Session
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.fleet import Fleet
+from compozy.runtime.sessions.catalog_feed import CatalogFeed
 from compozy.runtime.sessions.create import CreateRequest, check_request, new_record
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
 from compozy.runtime.sessions.deps import Deps
@@ -52,6 +53,7 @@ class Sessions:
         self._store = deps.store
         self._workspaces = workspaces
         self._fleet = fleet
+        self.changes = CatalogFeed()
         self._live: dict[str, LiveSession] = {}
         # Stopped sessions that somebody follows; nobody else keeps them.
         self._seen: WeakValueDictionary[str, LiveSession] = WeakValueDictionary()
@@ -120,6 +122,7 @@ class Sessions:
         agent = await self._fleet.find(request.agent_name, workspace)
         record = new_record(request, agent, workspace, self._deps.config)
         await self._store.put_session(record)
+        self.changes.upserted(None, record.session)
         return record.session
 
     async def get(self, session_id: str, workspace: str = "") -> Session:
@@ -200,8 +203,9 @@ class Sessions:
         newest = await self._store.read_events(session_id, EventQuery(type="user_message", limit=1))
         return newest[-1].turn_id if newest else ""
 
-    def _changed(self, record: SessionRecord) -> None:
+    def _changed(self, before: SessionRecord, record: SessionRecord) -> None:
         session_id = record.session.id
+        self.changes.upserted(before.session, record.session)
         if record.session.state == "stopped":
             self._live.pop(session_id, None)
         elif session_id not in self._live and (seen := self._seen.get(session_id)) is not None:
@@ -297,6 +301,7 @@ class Sessions:
         await live.stop("user_canceled", "deleted")
         await self._store.delete_session(session_id)
         live.journal.ring.close()
+        self.changes.deleted(live.record.session)
         self._live.pop(session_id, None)
         self._seen.pop(session_id, None)
 
