@@ -10,7 +10,7 @@ from rich.text import Text
 
 def draw(titles: Sequence[str], rows: Sequence[Sequence[str]], *, colour: bool) -> None:
     """Draw on standard output, folded to the terminal's width; cells are plain text, never markup."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold" if colour else "")
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="bold" if colour else "")
     for title in titles:
         table.add_column(title, overflow="fold")
     for row in rows:

@@ -106,6 +106,8 @@ class TurnPrinter:
 
     def _plan(self, entries: tuple[PlanEntry, ...], changed: tuple[PlanEntry, ...]) -> None:
         is_new = len(changed) == len(entries)
+        done = sum(status == "completed" for status, _ in entries)
+        self.status.suffix = f" · step {min(done + 1, len(entries))} of {len(entries)}"
         if is_new:
             self.line("plan:")
         for status, text in changed:

@@ -115,6 +115,7 @@ class Turn:
             if stream.answer is not None:
                 return as_object(as_object(stream.answer.json()).get("prompt"))
             self.interrupts.is_streaming = True
+            self.printer.status.activity = "working"
             for event in stream:
                 self._watch(deadline)
                 if event is None:

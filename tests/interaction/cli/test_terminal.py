@@ -150,3 +150,17 @@ def test_install_asks_for_the_provider_on_a_terminal(cli: Cli) -> None:
         terminal.type("offline\n")
         assert terminal.wait_exit() == 0
     assert 'provider = "offline"' in cli.home.config_file.read_text()
+
+
+def test_a_status_line_says_what_goes_on_and_is_erased_before_anything_else(shared: Cli) -> None:
+    gate = shared.folder / "go"
+    tool = {"toolCallId": "t", "title": "Run the tests", "kind": "execute"}
+    task = steps({"plan": ["look", "test"]}, {"tool_call": tool}, {"wait_file": str(gate)}, {"text": "done"})
+    with shared.terminal("run", task) as terminal:
+        terminal.wait_for("Run the tests · ")
+        terminal.wait_for("step 1 of 2")
+        gate.touch()
+        terminal.wait_for("done")
+        assert terminal.wait_exit() == 0
+        before_answer = terminal.raw[: terminal.raw.index("done")]
+        assert before_answer.endswith("\r\x1b[K")
