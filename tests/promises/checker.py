@@ -7,6 +7,7 @@ _DEFINITION = "tests/unit/documents/edits/test_definition_edits.py"
 _FILES = "tests/unit/documents/edits/test_data_file_edits.py"
 _EDIT_PROPERTIES = "tests/property/test_edits.py"
 _ATOMIC = "tests/unit/documents/test_atomic.py"
+_WRITING = "tests/unit/catalog/test_writing.py"
 _SOUL = "tests/unit/documents/test_soul.py"
 _HEARTBEAT = "tests/unit/documents/test_heartbeat.py"
 _SKILL = "tests/unit/documents/test_skill_file.py"
@@ -51,6 +52,15 @@ PROMISES = (
             f"{_FILES}::test_a_capability_changes_arrives_and_leaves_without_touching_the_other"),
     Promise("write.atomic", "formats §13, P32", "A killed writer leaves old or new content.",
             f"{_ATOMIC}::test_a_killed_writer_leaves_old_or_new_content"),
+    Promise("write.many", "D4, P32", "Every change of many writers is kept, and every read in between parses.",
+            f"{_WRITING}::"
+            "test_every_change_of_many_writers_is_kept_and_every_read_in_between_parses"),
+    Promise("write.killed", "P32", "A killed writer leaves no mixture and no lock.",
+            f"{_WRITING}::test_a_killed_writer_leaves_no_mixture_and_no_lock"),
+    Promise("write.stale", "D4", "A stale digest writes nothing.",
+            f"{_WRITING}::test_a_stale_digest_writes_nothing_and_names_the_current_one"),
+    Promise("write.same", "P33", "Saving without a change keeps file and digest.",
+            f"{_WRITING}::test_saving_without_a_change_keeps_file_and_digest"),
     Promise("write.no-link", "formats §13", "Nothing is written through a link.",
             f"{_ATOMIC}::test_a_link_is_never_written_through"),
     Promise("soul.codes", "formats §14", "Each mistake in SOUL.md has its code and place.",

@@ -162,11 +162,13 @@ def _repair_file(checked: CheckedFile) -> RepairedFile | None:
 
 
 def _write(repaired: RepairedFile) -> None:
+    from compozy.catalog.writing import folder_lock  # noqa: PLC0415 - start-up cost
     from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
 
     path = Path(repaired.path)
-    if read_text(path) != repaired.before:
-        # Somebody saved the file meanwhile: theirs wins, the next run sees it.
-        return
-    mode = path.stat(follow_symlinks=False).st_mode & 0o777
-    write_atomically(path, repaired.after.encode("utf-8"), mode=mode)
+    with folder_lock(path.parent):
+        if read_text(path) != repaired.before:
+            # Somebody saved the file meanwhile: theirs wins, the next run sees it.
+            return
+        mode = path.stat(follow_symlinks=False).st_mode & 0o777
+        write_atomically(path, repaired.after.encode("utf-8"), mode=mode)
