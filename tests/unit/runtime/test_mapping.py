@@ -86,6 +86,15 @@ def test_open_calls_are_closed_in_their_own_turn(maker: EventMaker, update: Make
     assert mapper.close_turn("turn-1", "again") == []
 
 
+def test_an_id_used_again_in_a_later_turn_is_another_call(maker: EventMaker, update: MakeUpdate) -> None:
+    mapper = UpdateMapper(maker)
+    call, done = update("tool_call", toolCallId="1"), update("tool_call_update", toolCallId="1", status="completed")
+    first = mapper.map([call, done], "turn-1")
+    second = mapper.map([call, done], "turn-2")
+    assert _types(first) == _types(second) == ["tool_call", "tool_result"]
+    assert [draft.turn_id for draft in second] == ["turn-2", "turn-2"]
+
+
 def test_a_late_result_belongs_to_the_turn_of_its_call(maker: EventMaker, update: MakeUpdate) -> None:
     mapper = UpdateMapper(maker)
     mapper.map([update("tool_call", toolCallId="a")], "turn-1")

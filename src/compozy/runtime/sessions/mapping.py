@@ -149,7 +149,8 @@ class UpdateMapper:
         if call is None and final and update.kind == "tool_call_update" and len(self._held) < HELD_RESULTS:
             self._held[tool.toolCallId] = update
             return []
-        if call is None:
+        if call is None or (update.kind == "tool_call" and call.turn_id != turn_id):
+            # Some agents count their calls anew in every turn.
             call = self._remember(tool.toolCallId, turn_id)
         raw = bytes(update.raw)
         if call.raw == raw:
