@@ -1,6 +1,8 @@
 """Agents and requests that fail: one clear sentence each, what is stored is kept, no process stays behind."""
 
 import json
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -225,3 +227,61 @@ def test_a_session_of_another_workspace_is_not_found(world: World) -> None:
     with pytest.raises(ApiError) as refused:
         world.client.request("GET", f"/api/workspaces/ws_0000000000000000/sessions/{session['id']}")
     assert refused.value.status == 404
+
+
+def test_an_agent_that_hangs_while_it_starts_is_ended_by_a_stop(world: World) -> None:
+    pid_file = world.folder / "pid"
+    start = [{"touch": str(pid_file), "content": "{pid}"}]
+    world.agent("frozen", {"start": start, "on": {"initialize": [{"never": True}]}})
+    session = world.create("frozen")
+    answers: list[Exception] = []
+
+    def prompt() -> None:
+        with pytest.raises(ApiError) as refused, world.daemon.client() as client:
+            client.request("POST", world.path(session, "/prompt"), body=world.prompt_body("go"))
+        answers.append(refused.value)
+
+    caller = threading.Thread(target=prompt)
+    caller.start()
+    wait_until(pid_file.exists, "the agent starts")
+    assert world.refresh(session)["runtime"]["status"] == "binding"
+    world.post(session, "/stop")
+    caller.join(30)
+    assert len(answers) == 1
+    assert world.refresh(session)["state"] == "stopped" and world.types(session) == ["session_stopped"]
+    wait_until(lambda: not Path(f"/proc/{pid_file.read_text()}/fd").exists(), "the agent is gone")
+
+
+def test_an_agent_that_falls_silent_is_cancelled_and_that_is_said(tmp_path: Path) -> None:
+    rules = 'inactivity_warning_after = "100ms"\ninactivity_timeout = "300ms"\ntimeout_cancel_grace = "200ms"\n'
+    world = World(tmp_path, config=f"[session.supervision]\n{rules}").start()
+    try:
+        world.agent("silent", {"prompts": [[{"text": "hm"}, {"wait_cancel": True}]]})
+        session = world.create("silent")
+        stream = world.prompt(session)
+        assert "silent for too long" in stream.of("error")[0]["errorText"]
+        ended = world.events(session, type="error")[0]["content"]
+        assert ended["stop_reason"] == "timeout" and ended["failure"]["kind"] == "timeout"
+        assert [e["content"]["title"] for e in world.events(session, type="runtime_warning")] == ["inactivity"]
+        assert world.refresh(session)["state"] == "active"
+    finally:
+        world.end()
+
+
+def test_waiting_for_a_person_is_not_silence(tmp_path: Path) -> None:
+    rules = 'inactivity_warning_after = "100ms"\ninactivity_timeout = "300ms"\n'
+    world = World(tmp_path, config=f"[session.supervision]\n{rules}").start()
+    try:
+        ask = {"permission": {"toolCallId": "c", "kind": "edit"}, "then": [{"text": "thanks"}]}
+        world.agent("asker", {"prompts": [[ask]]}, permissions="approve-reads")
+        session = world.create("asker")
+        frames = world.frames(session)
+        asked = next(f for f in frames if f is not None and f["type"] == "data-compozy-permission")
+        # Longer than the limit for silence, which must not end this turn.
+        started = time.monotonic()
+        wait_until(lambda: time.monotonic() - started > 1.0, "a second goes by")
+        body = {"request_id": asked["id"], "turn_id": asked["data"]["turn_id"], "decision": "allow-once"}
+        assert world.post(session, "/approve", body).status == 200
+        assert [f["delta"] for f in frames if f is not None and f["type"] == "text-delta"] == ["thanks"]
+    finally:
+        world.end()

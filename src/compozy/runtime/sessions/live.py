@@ -261,7 +261,7 @@ class LiveSession:
         self, turn: Turn, process: AgentProcess, blocks: list[dict[str, object]], meta: dict[str, object]
     ) -> None:
         try:
-            end = await run_turn(self._deps, turn, process, self._maker, blocks, meta)
+            end = await run_turn(self._deps, turn, process, self._maker, blocks, meta, self._warn)
             await self._finish(turn, process, end)
         except Exception:
             log.exception("the end of turn %s could not be stored", turn.id)
@@ -276,6 +276,10 @@ class LiveSession:
         if not self._is_stopping:
             self._kick()
             await self.process_exited(process)
+
+    async def _warn(self, text: str) -> None:
+        draft = self._maker.draft("runtime_warning", self.current_turn_id, title="inactivity", text=text)
+        await self.journal.write([draft])
 
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
         process.questions.end_turn()

@@ -6,11 +6,12 @@ Whatever happens, exactly one `done` or `error` event ends the turn, after every
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
 from compozy.acp.contract import AgentDied, AgentError, AgentProtocolError, AgentTimeout, PromptOutcome
+from compozy.config.sections import Supervision
 from compozy.model.event import EventDraft
 from compozy.model.session import FailureKind
 from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
@@ -24,9 +25,12 @@ log = logging.getLogger(__name__)
 CANCELLED_CODE = -32800
 # Texts by which agents say that their process no longer knows the session (contract §5.4).
 _LOST_SESSION = ("session not found", "resource not found", "please start a new session")
+# A question or an update moves the marks of silence: they are looked at this often.
+_LOOK_AGAIN_SECONDS = 60.0
 # After its process was ended a prompt must return; this is only a belt.
 _LAST_RESORT_SECONDS = 10.0
 
+Tell = Callable[[str], Awaitable[None]]
 EndReason = Literal["", "cancelled", "interrupted", "timeout"]
 
 
@@ -41,6 +45,7 @@ class Turn:
     ending: EndReason = ""
     asked_at: float = 0.0
     last_sign: float = 0.0
+    has_warned: bool = False
     is_closing: bool = False
     """Its last event is being stored."""
     finished: asyncio.Event = field(default_factory=asyncio.Event)
@@ -70,13 +75,14 @@ async def run_turn(
     maker: EventMaker,
     blocks: Sequence[Mapping[str, object]],
     meta: Mapping[str, object],
+    tell: Tell,
 ) -> TurnEnd:
-    """Send the prompt, supervise it, and say how it ended."""
+    """Send the prompt, supervise it, and say how it ended; `tell` takes warnings for the person who waits."""
     connection = process.connection
     assert connection is not None, "a turn has a process"
     task = asyncio.ensure_future(connection.prompt(process.session_id, blocks, meta=meta))
     try:
-        await _supervise(deps, turn, process, task)
+        await _supervise(deps, turn, process, task, tell)
         end = _ended(turn, maker, task.result())
     except AgentError as error:
         end = _refused(turn, maker, error)
@@ -96,7 +102,9 @@ async def run_turn(
     )
 
 
-async def _supervise(deps: Deps, turn: Turn, process: AgentProcess, task: "asyncio.Future[PromptOutcome]") -> None:
+async def _supervise(
+    deps: Deps, turn: Turn, process: AgentProcess, task: "asyncio.Future[PromptOutcome]", tell: Tell
+) -> None:
     loop = asyncio.get_running_loop()
     rules = deps.config.session.supervision
     turn.last_sign = loop.time()
@@ -111,20 +119,36 @@ async def _supervise(deps: Deps, turn: Turn, process: AgentProcess, task: "async
                     raise AgentDied("the process was ended because it ignored the cancel")
                 return
         else:
-            limit = float(rules.inactivity_timeout)
-            left = turn.last_sign + limit - loop.time() if limit > 0 else 3600.0
-            if process.questions.is_waiting:
-                # Who waits for a person is not idle; the question has its own time.
-                left = max(left, 1.0)
-            elif left <= 0:
-                turn.ask_to_end("timeout", loop.time())
-                await cancel_turn(process)
+            left = await _watch_silence(rules, turn, process, tell)
+            if left <= 0:
                 continue
         change = asyncio.ensure_future(turn.changed.wait())
         try:
             await asyncio.wait((task, change), timeout=left, return_when=asyncio.FIRST_COMPLETED)
         finally:
             change.cancel()
+
+
+async def _watch_silence(rules: Supervision, turn: Turn, process: AgentProcess, tell: Tell) -> float:
+    """Warn of a silence, end it when it lasts too long, and return for how long nothing has to be done."""
+    loop = asyncio.get_running_loop()
+    limit = float(rules.inactivity_timeout)
+    if process.questions.is_waiting:
+        # Who waits for a person is not silent; the question has its own time.
+        turn.last_sign = loop.time()
+    silent = loop.time() - turn.last_sign
+    warn_after = float(rules.inactivity_warning_after)
+    if silent < warn_after:
+        turn.has_warned = False
+    elif warn_after > 0 and not turn.has_warned:
+        turn.has_warned = True
+        await tell(f"no sign of life for {silent:.0f} s")
+    if limit > 0 and silent >= limit:
+        turn.ask_to_end("timeout", loop.time())
+        await cancel_turn(process)
+        return 0.0
+    marks = [mark - silent for mark in (warn_after, limit) if mark > silent]
+    return min((*marks, _LOOK_AGAIN_SECONDS))
 
 
 async def cancel_turn(process: AgentProcess) -> None:
