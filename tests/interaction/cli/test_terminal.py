@@ -164,3 +164,12 @@ def test_a_status_line_says_what_goes_on_and_is_erased_before_anything_else(shar
         assert terminal.wait_exit() == 0
         before_answer = terminal.raw[: terminal.raw.index("done")]
         assert before_answer.endswith("\r\x1b[K")
+
+
+def test_a_daemon_in_the_foreground_says_where_it_listens_and_ends_with_ctrl_c(cli: Cli) -> None:
+    with cli.terminal("daemon", "start", "--foreground") as terminal:
+        terminal.wait_for("is ready: socket")
+        assert cli("status").code == 0
+        terminal.press_ctrl_c()
+        assert terminal.wait_exit() == 0
+    assert cli("status").code == 69
