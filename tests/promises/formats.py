@@ -107,6 +107,11 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_TOLD}::test_a_secret_in_the_wrong_place_is_never_repeated_in_a_message"),
     ("utf8", "issue 3 bad input", "Invalid UTF-8 is one row with the byte and its line.",
      f"{_FOUND}::test_invalid_utf8_is_one_row_with_the_byte_and_its_line"),
+    ("hostile", "issue 3 bad input", "Every hostile folder is one row, and the good one loads.",
+     "tests/failure/test_hostile_files.py::test_every_hostile_folder_is_one_row_and_the_good_one_loads"),
+    ("bounded", "issue 3 tests", "Thousands of faults in one header are answered with a bounded list.",
+     "tests/failure/test_hostile_files.py"
+     "::test_a_header_with_thousands_of_faults_is_answered_with_a_bounded_list"),
     ("page", "issue 3 item 3", "The page of the formats is current, with an anchor per code.",
      f"{_PAGE}::test_the_generated_parts_are_current"),
     ("examples", "issue 3 tests", "Every example of the page loads without a finding.",

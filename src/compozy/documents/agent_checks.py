@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from compozy.documents.decoding import rows_in, text_in, texts_in
 from compozy.documents.hooks import Hook, convert, hook_problems
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.names import name_problem
 from compozy.documents.problems import Fix, Path, Problem, Span
 from compozy.documents.servers import server_from, server_problems
@@ -42,9 +43,13 @@ def check_agent_fields(
     problems += _category_problems(category_path, failed)
     servers = tuple(server_from(row) for row in rows_in(fields, "mcp_servers"))
     for i, server in enumerate(servers):
+        if len(problems) > MAX_PROBLEMS:
+            break
         path: Path = ("mcp_servers", i)
         problems += without_failed(server_problems(server, path, f"agent.mcp_servers[{i}]"), failed)
     for hook in hooks:
+        if len(problems) > MAX_PROBLEMS:
+            break
         problems += without_failed(hook_problems(hook, failed), failed)
     definition = AgentDefinition(
         name=name,
@@ -110,6 +115,8 @@ def _ids(fields: Mapping[str, object], name: str, failed: set[Path]) -> tuple[tu
         found = check(entry, (name, authored), f"agent.{name}[{index}]")
         if found is not None:
             problems.append(found)
+        if len(problems) > MAX_PROBLEMS:
+            break
     return tuple(entries), problems
 
 

@@ -54,6 +54,9 @@ class _Broken(Exception):
 
 # One broken place may hide the next; more repairs than this in one header are no accident but another format.
 _MAX_MENDS = 25
+# Each repair reads the text again, so large ones get fewer.
+_MENDABLE = 200_000
+_FEW_MENDS = 3
 
 
 def read_header(source: SourceText, path: str) -> HeaderOutcome:
@@ -63,23 +66,28 @@ def read_header(source: SourceText, path: str) -> HeaderOutcome:
     """
     diagnostics: list[Diagnostic] = []
     attempts = Attempts()
-    for _ in range(_MAX_MENDS):
+    tabs_told = False
+    for _ in range(_MAX_MENDS if len(source.normal) < _MENDABLE else _FEW_MENDS):
         found, problems = frontmatter.split(source.normal)
-        tabs = frontmatter.tab_problems(found) if found is not None else []
+        tabs = frontmatter.tab_problems(found) if found is not None and not tabs_told else []
         if found is not None and not tabs:
             try:
                 reading = _read(found)
             except _Broken as broken:
                 problems = [broken.problem]
             else:
-                definition, problems = _check(reading, frontmatter.body_of(source.normal, found), found)
+                definition, problems = _check(reading, source.normal, found)
                 diagnostics += to_diagnostics(problems, path, source, reading.locate)
                 return _outcome(definition, diagnostics)
         problems += tabs
         mended = attempts.next(source, problems, diagnostics, path)
-        if mended is None:
+        if mended is not None:
+            source = mended
+        elif tabs and found is not None:
+            # Tabs that cannot be mended are no hindrance to reading what else there is.
+            tabs_told = True
+        else:
             break
-        source = mended
     return _outcome(None, diagnostics)
 
 
@@ -177,10 +185,16 @@ def _neither(found: frontmatter.Split, yaml: YamlProblem, toml: TomlProblem) -> 
     return problem
 
 
-def _check(reading: _Reading, prompt: str, found: frontmatter.Split) -> tuple[AgentDefinition, list[Problem]]:
+def _check(reading: _Reading, text: str, found: frontmatter.Split) -> tuple[AgentDefinition, list[Problem]]:
     """All checks on decoded fields, after what decoding found."""
     at = found.body_start
+    prompt = frontmatter.body_of(text, found)
     definition, problems = check_agent_fields(reading.fields, reading.failed, prompt, (at, at))
+    nul = text.find("\0", at)
+    if nul >= 0:
+        problem = Problem(code="prompt-nul", message="the prompt holds a NUL character", span=(nul, nul + 1))
+        problem.fix = Fix(title="remove it", kind="edits", edits=((nul, nul + 1, ""),))
+        problems.append(problem)
     if isinstance(reading.locator, YamlDocument) and " #" in found.header:
         problems += comment_warnings(reading.locator, found.header_start)
     return definition, reading.problems + problems

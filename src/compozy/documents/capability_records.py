@@ -31,6 +31,9 @@ SUMMARY_TARGET = 160
 _SLUG = re.compile(r"[a-z0-9]+(?:[-_.][a-z0-9]+)*")
 _LISTS = ("context_needed", "artifacts_expected", "execution_outline", "constraints", "examples")
 _MAX_MENDS = 25
+# Each repair reads the text again, so large ones get fewer.
+_MENDABLE = 200_000
+_FEW_MENDS = 3
 
 
 class CapabilitiesOutcome(msgspec.Struct, frozen=True, kw_only=True):
@@ -116,7 +119,7 @@ def _decode_json(source: SourceText, path: str, table: Table) -> _Read | Capabil
 def _decode_toml(source: SourceText, path: str, table: Table) -> _Read | CapabilitiesOutcome:
     earlier: list[Diagnostic] = []
     attempts = Attempts()
-    for _ in range(_MAX_MENDS):
+    for _ in range(_MAX_MENDS if len(source.normal) < _MENDABLE else _FEW_MENDS):
         try:
             value = read_toml(source.normal)
         except TomlProblem as error:

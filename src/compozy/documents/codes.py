@@ -159,6 +159,7 @@ CODES: tuple[Code, ...] = (
     # Warnings.
     _warning("env-secret-like", "secret in plain text", "the name suggests a secret, and the file shows its value"),
     _warning("yaml-comment-in-value", "comment inside a value", "YAML drops what follows ` #` in an unquoted value"),
+    _warning("prompt-nul", "NUL character in the prompt", "programs take it for the end of the text"),
     _warning("mcp-unknown-top-level", "ignored key", "mcp.json reads mcpServers and mcp_servers only"),
     _warning("mcp-two-collections", "two server maps", "one replaces servers of the other"),
     _warning("capability-summary-long", "long summary", "lists show the first 160 characters"),

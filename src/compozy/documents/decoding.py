@@ -11,6 +11,7 @@ import msgspec
 
 from compozy.documents.durations import DurationProblem, parse_duration
 from compozy.documents.fields import Field, Kind, Table
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Fix, Path, Problem
 from compozy.documents.text import fold, nearest, shown, trim
 from compozy.documents.yaml_reader import MergedMapping
@@ -50,6 +51,11 @@ class Decoder:
         self.dialect = dialect
         self.problems: list[Problem] = []
         self.failed: set[Path] = set()
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so much is wrong that more of it is not worth describing."""
+        return len(self.problems) > MAX_PROBLEMS
 
     def table(self, table: Table, value: object, path: Path) -> dict[str, object]:
         """Decode a mapping of known fields: present, non-null ones by their own name."""
@@ -212,6 +218,8 @@ class Decoder:
         """Report a wrong type; without a repair the value is unusable."""
         if fix is None:
             self.failed.add(path)
+        if self.is_full:
+            return
         message = f"{dotted(path) or 'the document'} must be {wanted}, found {describe(value)}"
         if note:
             message = f"{message} ({note})"
@@ -221,6 +229,8 @@ class Decoder:
 
     def _unknown(self, table: Table, key: str, path: Path, siblings: Mapping[str, object]) -> Field | None:
         """Report an unknown field; the field it is a misspelling of, when that is plain."""
+        if self.is_full:
+            return None
         name = dotted_names((*path, key)) if self.dialect.dotted else self.clean(key)
         close = nearest(key, table.fields)
         hint = table.hints.get(key, "")
@@ -230,7 +240,7 @@ class Decoder:
         elif close:
             message = f"{message}: did you mean {shown(close)}?"
         fix = None
-        if close and not hint and not any(fold(sibling) == close for sibling in siblings):
+        if close and not hint and not self._has(siblings, close):
             fix = Fix(title=f"rename it to {close}", kind="rename_key", text=close)
         self.problems.append(
             Problem(
@@ -244,12 +254,19 @@ class Decoder:
         )
         return table.fields[close] if fix is not None else None
 
+    def _has(self, siblings: Mapping[str, object], name: str) -> bool:
+        if not self.dialect.folds:
+            return name in siblings
+        return any(fold(sibling) == fold(name) for sibling in siblings)
+
     def _twice(self, first: str, second: str, path: Path) -> None:
+        if self.is_full:
+            return
         message = f"key {shown(second)} repeats {shown(first)}, which names the same field"
         self.problems.append(Problem(code="duplicate-key", message=message, path=(*path, second), part="key"))
 
     def _overridden(self, value: MergedMapping, path: Path) -> None:
-        for key in value.overridden:
+        for key in value.overridden[:MAX_PROBLEMS]:
             message = f"duplicate key {shown(key)}: it is already merged in by `<<`; remove one of them"
             self.problems.append(Problem(code="duplicate-key", message=message, path=(*path, key), part="key"))
 

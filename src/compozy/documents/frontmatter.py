@@ -8,6 +8,7 @@ import re
 
 import msgspec
 
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Fix, Problem
 from compozy.documents.text import trim
 
@@ -77,6 +78,8 @@ def tab_problems(found: Split) -> list[Problem]:
                 edit = (offset, offset + indent, line[:indent].replace("\t", _TAB_INDENT))
                 problem.fix = Fix(title="indent with spaces", kind="edits", edits=(edit,))
             problems.append(problem)
+            if len(problems) > MAX_PROBLEMS:
+                break
         offset += len(line) + 1
     return problems
 

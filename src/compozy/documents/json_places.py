@@ -6,8 +6,9 @@ of it. Knows no field.
 
 import json
 import re
+from bisect import bisect_left
 
-from compozy.documents.limits import MAX_NESTING
+from compozy.documents.limits import MAX_NESTING, MAX_PROBLEMS
 from compozy.documents.problems import Fix, Path, Problem, Span
 from compozy.documents.text import same_field, shown
 
@@ -30,7 +31,7 @@ class _Node:
         self.start = start
         self.end = start
         self.value: object = None
-        self.members: list[tuple[str, Span, _Node]] = []
+        self.members: dict[str, tuple[Span, _Node]] = {}
         self.items: list[_Node] = []
 
 
@@ -51,6 +52,7 @@ class JsonPlaces:
         self._text = text
         self._at = 0
         self._depth = 0
+        self._newlines: list[int] = []
         self.problems: list[Problem] = []
         self.broken = False
         self._root = self._document()
@@ -112,11 +114,10 @@ class JsonPlaces:
                     return None
                 found = (None, node.items[step])
                 continue
-            name = same_field(step, [member[0] for member in node.members])
+            name = same_field(step, node.members)
             if name is None:
                 return None
-            entry = next(member for member in node.members if member[0] == name)
-            found = (entry[1], entry[2])
+            found = node.members[name]
         return found
 
     def _document(self) -> _Node | None:
@@ -189,7 +190,6 @@ class JsonPlaces:
         members: dict[str, object] = {}
         node.value = members
         self._at += 1
-        first: dict[str, tuple[Span, _Node]] = {}
         while not self._closes("}", has_entries=bool(node.members)):
             if self._text[self._at] != '"':
                 self._unexpected("looking for a member name in double quotes")
@@ -202,12 +202,11 @@ class JsonPlaces:
             self._at += 1
             self._blank()
             child = self._value()
-            if name in first:
-                self._repeated(name, first[name], span, child)
+            if name in node.members:
+                self._repeated(name, node.members[name], span, child)
             else:
                 members[name] = child.value
-                first[name] = (span, child)
-                node.members.append((name, span, child))
+                node.members[name] = (span, child)
 
     def _list(self, node: _Node) -> None:
         items: list[object] = []
@@ -271,6 +270,9 @@ class JsonPlaces:
             self._problem("invalid escape in a string", (start, loose.end()))
             raise _Stop
         at = start + bad.start()
+        if len(_CONTROL.findall(loose.group())) > MAX_PROBLEMS:
+            self._problem("invalid character in string literal: raw control characters", (at, at + 1))
+            raise _Stop
         edits = tuple(
             (start + m.start(), start + m.end(), json.dumps(m.group())[1:-1])
             for m in _CONTROL.finditer(loose.group())
@@ -305,6 +307,8 @@ class JsonPlaces:
             self._at = end
 
     def _repeated(self, name: str, first: tuple[Span, _Node], span: Span, child: _Node) -> None:
+        if len(self.problems) > MAX_PROBLEMS:
+            return
         lines = (self._line(first[0][0]), self._line(span[0]))
         message = f"duplicate member {shown(name)} (lines {lines[0]} and {lines[1]})"
         fix = None
@@ -314,7 +318,9 @@ class JsonPlaces:
         self.problems.append(Problem(code="duplicate-key", message=message, span=span, fix=fix))
 
     def _line(self, at: int) -> int:
-        return self._text.count("\n", 0, at) + 1
+        if not self._newlines:
+            self._newlines = [match.start() for match in re.finditer("\n", self._text)]
+        return bisect_left(self._newlines, at) + 1
 
     def _here(self) -> str:
         return repr(self._text[self._at]) if self._at < len(self._text) else "EOF"
@@ -327,6 +333,9 @@ class JsonPlaces:
         raise _Stop
 
     def _problem(self, message: str, span: Span, fix: Fix | None = None) -> None:
+        if len(self.problems) > MAX_PROBLEMS:
+            # A text with so many faults is not JSON; reading it to the end helps nobody.
+            raise _Stop
         self.problems.append(Problem(code="json-syntax", message=message, span=span, fix=fix))
 
 

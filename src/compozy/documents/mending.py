@@ -5,6 +5,7 @@ A repair that brings the reading no further is taken back. Knows no format.
 
 import msgspec
 
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Problem, to_diagnostics
 from compozy.documents.source import MendedSource, SourceText
 from compozy.model.diagnostic import Diagnostic
@@ -39,7 +40,7 @@ class Attempts:
                 return None
         diagnostics += to_diagnostics(problems, path, source, lambda: None)
         edits = [edit for problem in problems if problem.fix is not None for edit in problem.fix.edits]
-        if not edits:
+        if not edits or len(diagnostics) > MAX_PROBLEMS:
             return None
         self._reached = max(self._reached, source.to_file(max(end for _, end, _ in edits)))
         return MendedSource(source, edits)

@@ -123,8 +123,8 @@ def to_diagnostics(
     locator = locate()
     placed = [_place(problem, path, source, locator) for problem in problems[:MAX_PROBLEMS]]
     if len(problems) > MAX_PROBLEMS:
-        rest = len(problems) - MAX_PROBLEMS
-        placed.append(diagnostic("too-many-problems", f"{rest} more problems in this file are not listed", path))
+        message = f"more than {MAX_PROBLEMS} problems in this file; the others are not listed"
+        placed.append(diagnostic("too-many-problems", message, path))
     return tuple(placed)
 
 

@@ -3,7 +3,7 @@
 Knows nothing of files or records.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 # Unicode white space as the established parser trims it: without U+001C-001F, U+200B and U+FEFF (formats §1).
 WHITE_SPACE = (
@@ -12,6 +12,8 @@ WHITE_SPACE = (
 )
 # Suggestions further away than this are guesses, not help (decisions D5).
 _NEAREST_DISTANCE = 2
+# No table of ours has so many fields: what has more keys is no table with a misspelt one.
+_MANY_KEYS = 200
 
 
 def trim(text: str) -> str:
@@ -39,13 +41,14 @@ def nearest(word: str, candidates: Iterable[str]) -> str:
     return best
 
 
-def same_field(name: str, written: Iterable[str]) -> str | None:
+def same_field(name: str, written: Mapping[str, object]) -> str | None:
     """The spelling among `written` that means the field `name`: equal, ignoring case, or else a near miss."""
-    keys = list(written)
-    if name in keys:
+    if name in written:
         return name
+    if len(written) > _MANY_KEYS:
+        return None
     folded = fold(name)
-    return next((key for key in keys if fold(key) == folded), None) or nearest(name, keys) or None
+    return next((key for key in written if fold(key) == folded), None) or nearest(name, written) or None
 
 
 def _edit_distance(left: str, right: str, limit: int) -> int:

@@ -6,13 +6,15 @@ from running text. A guess is tried before it is offered: the reading goes on wi
 
 import re
 from collections.abc import Collection
+from itertools import islice
 
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from compozy.documents.guesses import Guess
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Problem, Span
 from compozy.documents.text import shown
-from compozy.documents.yaml_reader import YamlDocument, YamlProblem, quoted
+from compozy.documents.yaml_reader import CONTROL, YamlDocument, YamlProblem, quoted
 
 # indent and dashes, key, white space after the colon, value, trailing comment
 _ENTRY = re.compile(r"^([ \t]*(?:- +)*)([\w\"'.-]+):([ \t]+)(.*?)([ \t]*(?:[ \t]#.*)?)$")
@@ -30,9 +32,10 @@ def guess_yaml(text: str, problem: YamlProblem, known: Collection[str] = ()) -> 
     if words.startswith("control character"):
         return Guess(
             cause="text files hold no control characters",
-            title="remove the control character",
+            title="remove the control characters",
             span=(at, at + 1),
-            edits=((at, at + 1, ""),),
+            # A file full of them is no text with a slip.
+            edits=tuple((*match.span(), "") for match in islice(CONTROL.finditer(text), MAX_PROBLEMS)),
         )
     if "mapping values are not allowed" in words:
         return _second_colon(text, at, known)

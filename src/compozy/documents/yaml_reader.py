@@ -5,6 +5,7 @@ first document counts. Knows no field: what a value should have been is decided 
 """
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from yaml._yaml import CParser
@@ -13,7 +14,7 @@ from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, Do
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 from yaml.reader import ReaderError
 
-from compozy.documents.limits import MAX_ALIASES, MAX_EXPANDED_NODES, MAX_NESTING
+from compozy.documents.limits import MAX_ALIASES, MAX_EXPANDED_NODES, MAX_NESTING, MAX_PROBLEMS
 from compozy.documents.problems import Fix, Path, Problem, Span
 from compozy.documents.text import same_field, shown
 from compozy.documents.yaml_scalars import resolve_plain
@@ -22,7 +23,7 @@ from compozy.documents.yaml_scalars import resolve_plain
 # U+2028/9, and refuses U+007F. They travel as private-use characters.
 _TRAPS = re.compile("[\ufeff\x85\u2028\u2029\x7f]")
 # What YAML calls not printable.
-_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
 # More structure characters than this and the nesting is measured before the recursive composer sees the text.
 _SAFE_DEPTH = MAX_NESTING - 4
 _TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
@@ -66,6 +67,14 @@ class _Composer(CParser):
         return None
 
 
+class _Entries:
+    """The entries of one mapping by key, and the mappings it merges."""
+
+    def __init__(self) -> None:
+        self.own: dict[str, tuple[Node, Node]] = {}
+        self.merged: list[Node] = []
+
+
 class YamlDocument:
     """The first document of a text: `value` in plain Python, `duplicates` found on the way.
 
@@ -87,6 +96,8 @@ class YamlDocument:
         self.duplicates: list[Problem] = []
         self.root = _compose(text)
         self._values: dict[int, object] = {}
+        self._newlines: list[int] = []
+        self._entries: dict[int, _Entries] = {}
         self._open: set[int] = set()
         self.value: object = None
         if self.root is not None:
@@ -152,7 +163,8 @@ class YamlDocument:
             if self._restore is not None:
                 key = key.translate(self._restore)
             if key in seen:
-                self.duplicates.append(self._duplicate(key, seen[key], key_node, value_node, (*path, key)))
+                if len(self.duplicates) <= MAX_PROBLEMS:
+                    self.duplicates.append(self._duplicate(key, seen[key], key_node, (*path, key)))
                 continue
             seen[key] = key_node
             result[key] = self._convert(value_node, (*path, key))
@@ -175,7 +187,7 @@ class YamlDocument:
                         result[key] = value
         result.overridden = tuple(dict.fromkeys(overridden))
 
-    def _duplicate(self, key: str, first: Node, second: Node, value: Node, path: Path) -> Problem:
+    def _duplicate(self, key: str, first: Node, second: Node, path: Path) -> Problem:
         lines = f"lines {self._line(first)} and {self._line(second)}"
         return Problem(
             code="duplicate-key",
@@ -186,7 +198,9 @@ class YamlDocument:
         )
 
     def _line(self, node: Node) -> int:
-        return self._first_line + self.text.count("\n", 0, node.start_mark.index)
+        if not self._newlines:
+            self._newlines = [match.start() for match in re.finditer("\n", self.text)]
+        return self._first_line + bisect_left(self._newlines, node.start_mark.index)
 
     def _place(self, node: Node) -> Span:
         start, end = _span(node)
@@ -205,10 +219,39 @@ class YamlDocument:
             return None
         found: tuple[Node | None, Node] = (None, self.root)
         for step in path:
-            entry = _child(found[1], step, self._restore)
+            entry = self._child(found[1], step)
             if entry is None:
                 return None
             found = entry
+        return found
+
+    def _child(self, node: Node, step: str | int) -> tuple[Node | None, Node] | None:
+        """The entry of a mapping or list; merged mappings are looked into last."""
+        if isinstance(node, SequenceNode):
+            if isinstance(step, int) and step < len(node.value):
+                return None, node.value[step]
+            return None
+        if not isinstance(node, MappingNode) or not isinstance(step, str):
+            return None
+        entries = self._entries_of(node)
+        if step in entries.own:
+            return entries.own[step]
+        for part in entries.merged:
+            if (entry := self._child(part, step)) is not None:
+                return entry
+        name = same_field(step, entries.own)
+        return None if name is None else entries.own[name]
+
+    def _entries_of(self, node: MappingNode) -> "_Entries":
+        found = self._entries.get(id(node))
+        if found is None:
+            found = self._entries[id(node)] = _Entries()
+            for key, value in node.value:
+                if _is_merge(key):
+                    found.merged += value.value if isinstance(value, SequenceNode) else [value]
+                elif isinstance(key, ScalarNode):
+                    text = key.value if self._restore is None else key.value.translate(self._restore)
+                    found.own.setdefault(text, (key, value))
         return found
 
     def key_span(self, path: Path) -> Span | None:
@@ -253,32 +296,6 @@ class YamlDocument:
         return ((line_start + self._base, line_end + 1 + self._base, ""),)
 
 
-def _child(node: Node, step: str | int, restore: dict[int, str] | None) -> tuple[Node | None, Node] | None:
-    """The entry of a mapping or list; merged mappings are looked into last."""
-    if isinstance(node, SequenceNode):
-        if isinstance(step, int) and step < len(node.value):
-            return None, node.value[step]
-        return None
-    if not isinstance(node, MappingNode):
-        return None
-    if not isinstance(step, str):
-        return None
-    entries: dict[str, tuple[Node, Node]] = {}
-    merged: list[Node] = []
-    for key, value in node.value:
-        if _is_merge(key):
-            merged.extend(value.value if isinstance(value, SequenceNode) else [value])
-        elif isinstance(key, ScalarNode):
-            entries.setdefault(key.value if restore is None else key.value.translate(restore), (key, value))
-    if step in entries:
-        return entries[step]
-    for part in merged:
-        if (entry := _child(part, step, restore)) is not None:
-            return entry
-    name = same_field(step, entries)
-    return None if name is None else entries[name]
-
-
 def _expanded_size(node: Node, known: dict[int, int]) -> int:
     """How many nodes a tree has once every alias is written out."""
     if isinstance(node, ScalarNode):
@@ -317,7 +334,7 @@ def _compose(text: str) -> Node | None:
         return parser.get_node() if parser.check_node() else None
     except ReaderError as error:
         # The error counts bytes, or not at all; the character itself is easy to find.
-        found = _CONTROL.search(text)
+        found = CONTROL.search(text)
         if found is None:
             raise YamlProblem(str(error.reason), (0, 0)) from None
         raise YamlProblem(f"control character U+{ord(found.group()):04X} is not allowed", found.span()) from None
