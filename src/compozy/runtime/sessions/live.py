@@ -44,7 +44,7 @@ class LiveSession:
         self._deps = deps
         self.journal = Journal(deps.store, record, Ring(last_sequence), on_change)
         self._maker = EventMaker(record.session.agent_name, deps.redactor)
-        self.admission = Admission(deps.store, record.session.id)
+        self.admission = Admission(deps.store, record.session.id, is_fresh=last_sequence == 0 and not record.queue)
         self._host = AgentHost(deps, self.journal, self._maker)
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None

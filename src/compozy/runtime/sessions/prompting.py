@@ -70,13 +70,24 @@ def payload_digest(request: PromptRequest) -> str:
     return hashlib.sha256(payload).hexdigest()
 
 
+_Name = tuple[str, str]
+
+
+def _names(request: PromptRequest) -> tuple[_Name, _Name]:
+    """Return what may identify the prompt, the key first."""
+    return ("key", request.idempotency_key), ("message", request.message_id)
+
+
 class Admission:
     """The prompts of one session on their way in."""
 
-    def __init__(self, store: Store, session_id: str) -> None:
+    def __init__(self, store: Store, session_id: str, *, is_fresh: bool) -> None:
+        """Take care of one session; `is_fresh` says that it never had a prompt, so that memory knows them all."""
         self._store = store
         self._session_id = session_id
-        self._running: dict[str, asyncio.Future[None]] = {}
+        self._is_fresh = is_fresh
+        self._seen: dict[_Name, PromptRecord] = {}
+        self._running: dict[_Name, asyncio.Future[None]] = {}
 
     async def admit(
         self, request: PromptRequest, start: Callable[[PromptRecord], Awaitable[Turn | PromptResult]]
@@ -87,9 +98,9 @@ class Admission:
             Conflict: the key or the message id was used for another prompt.
             CompozyError: from `start`.
         """
-        digest = payload_digest(request)
+        digest, names = payload_digest(request), _names(request)
         while True:
-            earlier = self._running.get(request.idempotency_key) or self._running.get("id:" + request.message_id)
+            earlier = next((self._running[name] for name in names if name in self._running), None)
             if earlier is None:
                 break
             await asyncio.wait((earlier,))
@@ -97,26 +108,29 @@ class Admission:
         if known is not None:
             return _replay(request, known, digest)
         done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        keys = (request.idempotency_key, "id:" + request.message_id)
-        for key in keys:
-            self._running[key] = done
+        for name in names:
+            self._running[name] = done
+        identity = PromptRecord(
+            session_id=self._session_id,
+            idempotency_key=request.idempotency_key,
+            message_id=request.message_id,
+            payload_digest=digest,
+            turn_id=ids.new_turn_id(),
+            created_at=times.now(),
+        )
         try:
-            return await start(
-                PromptRecord(
-                    session_id=self._session_id,
-                    idempotency_key=request.idempotency_key,
-                    message_id=request.message_id,
-                    payload_digest=digest,
-                    turn_id=ids.new_turn_id(),
-                    created_at=times.now(),
-                )
-            )
+            accepted = await start(identity)
+            if self._is_fresh:
+                self._seen.update(dict.fromkeys(names, identity))
+            return accepted
         finally:
             done.set_result(None)
-            for key in keys:
-                self._running.pop(key, None)
+            for name in names:
+                self._running.pop(name, None)
 
     async def _known(self, request: PromptRequest) -> PromptRecord | None:
+        if self._is_fresh:
+            return next((self._seen[name] for name in _names(request) if name in self._seen), None)
         return await self._store.find_prompt(
             self._session_id, idempotency_key=request.idempotency_key, message_id=request.message_id
         )
