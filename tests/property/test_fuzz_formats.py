@@ -10,6 +10,8 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from compozy.documents.agent_header import read_header
 from compozy.documents.canonical import NoDigest, definition_digest
@@ -176,6 +178,20 @@ def test_a_mutated_file_gives_a_result_or_our_diagnostics(name: str) -> None:
                 definition_digest(definition)
             except NoDigest as problem:
                 assert problem.message
+
+
+ANY_TEXT = st.text(max_size=60) | st.text("-: #[]{}*&!|>%'\"\\\n\t=,.a0_~@`?<", max_size=60)
+
+
+@settings(max_examples=300, deadline=None)
+@given(ANY_TEXT)
+def test_any_text_gives_a_result_or_our_diagnostics(text: str) -> None:
+    for name, (read, _) in FORMATS.items():
+        for whole in (text, f"---\n{text}\n---\nx\n") if name.startswith("agent") else (text,):
+            source = SourceText(whole)
+            diagnostics, loaded, _ = read(source)
+            assert loaded != has_errors(diagnostics)
+            check_places(diagnostics, source, whole.encode("utf-8", "surrogatepass"))
 
 
 def check_places(diagnostics: tuple[Diagnostic, ...], source: SourceText, data: bytes) -> None:

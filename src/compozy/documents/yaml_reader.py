@@ -164,7 +164,11 @@ class YamlDocument:
                 key = key.translate(self._restore)
             if key in seen:
                 if len(self.duplicates) <= MAX_PROBLEMS:
-                    self.duplicates.append(self._duplicate(key, seen[key], key_node, (*path, key)))
+                    problem = self._duplicate(key, seen[key], key_node, (*path, key))
+                    if self._convert(value_node, (*path, key)) == result[key]:
+                        edits = self._drop(key_node, value_node)
+                        problem.fix = Fix(title="remove the repetition", kind="edits", edits=edits) if edits else None
+                    self.duplicates.append(problem)
                 continue
             seen[key] = key_node
             result[key] = self._convert(value_node, (*path, key))

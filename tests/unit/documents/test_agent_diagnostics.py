@@ -42,6 +42,14 @@ def test_a_key_written_twice_is_an_error_that_names_both_lines() -> None:
     assert place(toml) == (5, 1)
 
 
+def test_a_repetition_that_says_the_same_is_removed() -> None:
+    text = header("name: quay-helper\ntools:\n  - a__b\nprovider: claude # here\ntools: [a__b] # again\nmodel: x")
+    found = only(text)
+    mended = repaired(text, (found,))
+    assert mended == text.replace("tools: [a__b] # again\n", "")
+    assert read(mended).diagnostics == ()
+
+
 def test_an_indentation_slip_is_named_and_aligned() -> None:
     text = header("name: kiln-watch\n provider: claude")
     found = only(text)
