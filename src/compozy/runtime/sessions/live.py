@@ -228,19 +228,29 @@ class LiveSession:
         try:
             # Handed to the store together, so that one commit takes both; the identity first.
             known = asyncio.ensure_future(self._deps.store.put_prompt(identity))
-            stored = await self.journal.write(
-                [draft, *self._context_lost(process, turn_id)], set_fields(turn_id=turn_id)
-            )
+            drafts = [*self._left_open(), draft, *self._context_lost(process, turn_id)]
+            stored = await self.journal.write(drafts, set_fields(turn_id=turn_id))
             await known
         except BaseException:
             self._turn = None
             raise
-        turn.start_sequence = stored[0].sequence
+        turn.start_sequence = next(event.sequence for event in stored if event.turn_id == turn_id)
         meta = prompt_meta(is_first=process.is_first_prompt)
         process.is_first_prompt = False
         blocks: list[dict[str, object]] = [{"type": "text", "text": prompt_text}]
         self._turn_task = asyncio.get_running_loop().create_task(self._run(turn, process, blocks, meta))
         return turn
+
+    def _left_open(self) -> list[EventDraft]:
+        """Return the end of a turn whose own end could not be stored, because the store was out of reach."""
+        left = self.record.turn_id
+        if not left:
+            return []
+        return [
+            self._maker.draft(
+                "error", left, stop_reason="interrupted", error="the end of the turn could not be stored"
+            )
+        ]
 
     def _context_lost(self, process: AgentProcess, turn_id: str) -> list[EventDraft]:
         """Return the marker that says, once, that the agent does not remember the session (P56)."""
