@@ -1,8 +1,10 @@
 """How handlers read requests and answer: strict JSON bodies, query values, JSON answers (contract §3; decisions D23).
 
-A request body is a `Body` struct: unknown fields, wrong types, trailing data and invalid UTF-8 are 400 and say why.
+A request body is a `Body` struct: unknown fields, wrong types, trailing data, invalid UTF-8 and members that are
+given twice (decisions D10) are 400 and say why.
 """
 
+import json
 from typing import TypeVar
 from urllib.parse import parse_qsl
 
@@ -28,13 +30,33 @@ async def read_body(request: Request, expected: type[BodyType]) -> BodyType:
         InvalidRequest: it is no JSON or does not fit; the message names the field.
         TooLarge: it exceeds the body limit.
     """
-    data = await request.body()
+    data = (await request.body()).strip() or b"{}"
     try:
-        return msgspec.json.decode(data.strip() or b"{}", type=expected)
+        body = msgspec.json.decode(data, type=expected)
     except msgspec.ValidationError as error:
         raise InvalidRequest(f"request body: {_first_small(str(error))}; correct it and send it again") from error
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"request body is not valid JSON: {error}; send one JSON object as UTF-8") from error
+    _refuse_repeated_members(data)
+    return body
+
+
+def _refuse_repeated_members(data: bytes) -> None:
+    """The decoder keeps the last of two equal members in silence; which one was meant nobody knows (D10)."""
+    try:
+        # Numbers stay text: their value is not looked at, and a very long one would be refused.
+        json.loads(data, object_pairs_hook=_members, parse_int=str)
+    except RecursionError as error:
+        raise InvalidRequest("request body is nested too deep; send a flatter object") from error
+
+
+def _members(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        seen: set[str] = set()
+        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
+        raise InvalidRequest(f"request body: member {twice[:100]!r} is given twice; send each member once")
+    return members
 
 
 def query_values(request: Request) -> dict[str, str]:

@@ -209,3 +209,24 @@ async def test_query_values_are_trimmed_and_the_first_of_repeated_ones_counts() 
     async with serving(ROUTES) as served:
         answer = await accepted(served.unix(), "GET", "/api/numbers?limit=%207%20&limit=9&flag=true")
     assert answer == {"limit": 7, "flag": True}
+
+
+@pytest.mark.parametrize(
+    "body",
+    ['{"name": "a", "name": "b"}', '{"name": "a", "count": 1, "count": 1}', '{"name": "a", "n\\u0061me": "b"}'],
+    ids=["values", "equal values", "escaped"],
+)
+async def test_a_body_with_a_member_given_twice_is_refused(body: str) -> None:
+    """D10: which of the two is meant nobody knows."""
+
+    def send(port: int) -> tuple[int, str]:
+        connection = http.client.HTTPConnection("localhost", port, timeout=30)
+        connection.request("POST", "/api/echo", body=body, headers={"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return answer.status, text
+
+    async with serving(ROUTES) as served:
+        status, text = await to_thread.run_sync(send, served.port)
+    assert status == 400 and "is given twice" in json.loads(text)["error"]
