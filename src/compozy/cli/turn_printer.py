@@ -10,11 +10,13 @@ from typing import assert_never
 from compozy.cli.output import clean, few, one_line
 from compozy.cli.status_line import StatusLine
 from compozy.cli.turn_record import (
+    DECISIONS,
     Asked,
     Decided,
     Failed,
     Finished,
     Notice,
+    Permission,
     PlanChanged,
     PlanEntry,
     Step,
@@ -56,8 +58,7 @@ class TurnPrinter:
             case Asked(permission):
                 self.status.activity = "waiting for permission"
             case Decided(permission):
-                by = {"provider": "by policy", "operator": "by a person"}.get(permission.decided_by, "")
-                self.line(f"{permission.decision.replace('-', ' ')} {by}: {permission.subject}".replace(" :", ":"))
+                self.line(f"{decision_text(permission)}: {permission.subject}")
             case Notice(text):
                 self.line(f"note: {text}")
             case Failed(text):
@@ -115,6 +116,14 @@ class TurnPrinter:
                 self.line(f"  {_PLAN_MARKS.get(status, '[ ]')} {text}")
             elif status == "in_progress":
                 self.status.activity = clean(one_line(text))
+
+
+def decision_text(permission: Permission) -> str:
+    """Return who decided what about a question; one that nobody decided was withdrawn."""
+    if permission.decision not in DECISIONS:
+        return "withdrawn"
+    by = {"provider": " by policy", "operator": " by a person"}.get(permission.decided_by, "")
+    return permission.decision.replace("-", " ") + by
 
 
 def tool_text(call: ToolCall) -> str:

@@ -12,7 +12,7 @@ from compozy.cli.connection import JsonObject, text_of
 from compozy.cli.output import few
 
 DECISIONS = ("allow-once", "allow-always", "reject-once", "reject-always")
-DENIALS = ("reject-once", "reject-always", "cancelled", "canceled")
+DENIALS = ("reject-once", "reject-always")
 PlanEntry = tuple[str, str]
 """Status and text of one entry of a plan."""
 

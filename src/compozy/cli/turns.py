@@ -5,7 +5,7 @@ how it is judged `turn_ending`. Implements contract §3.5 (Prompt, approve, canc
 """
 
 import json
-import secrets
+import os
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -22,7 +22,7 @@ from compozy.cli.questions import Question, carried
 from compozy.cli.status_line import StatusLine
 from compozy.cli.turn_ending import Ending, judge
 from compozy.cli.turn_printer import TurnPrinter
-from compozy.cli.turn_record import Asked, Decided, Permission, TurnRecord
+from compozy.cli.turn_record import Asked, Decided, Permission, Step, TurnRecord
 from compozy.cli.wording import seconds_until, write_duration
 from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
 
@@ -79,6 +79,9 @@ class Turn:
         self.printer = TurnPrinter(status, colour=invocation.has_coloured_notes)
         self.question: Question | None = None
         self.waiting: list[Permission] = []
+        # What happens while a question stands on the screen is shown after its answer.
+        self.held: list[Step] = []
+        self.next_look = 0.0
         self.give_up_at: float | None = None
         self.timed_out = False
         self.interrupts = Interrupts()
@@ -118,12 +121,13 @@ class Turn:
             self.printer.status.activity = "working"
             for event in stream:
                 self._watch(deadline)
-                if event is None:
-                    self._idle()
-                elif event.data == "[DONE]":
+                if event is not None and event.data == "[DONE]":
                     break
-                else:
+                if event is not None:
                     self._take(as_object(json.loads(event.data)))
+                # Also between the events of an agent that never pauses.
+                if event is None or time.monotonic() >= self.next_look:
+                    self._look_up()
                 if self.give_up_at is not None and time.monotonic() > self.give_up_at:
                     break
         return None
@@ -138,7 +142,7 @@ class Turn:
         if self.give_up_at is not None:
             return
         if self.interrupts.count:
-            self.printer.line("cancelling the turn; press Ctrl-C again to leave it running")
+            self._say("cancelling the turn; press Ctrl-C again to leave it running")
             self._cancel()
         elif deadline is not None and time.monotonic() > deadline:
             self.timed_out = True
@@ -146,7 +150,7 @@ class Turn:
 
     def _cancel(self) -> None:
         self.give_up_at = time.monotonic() + _CANCEL_GRACE_SECONDS
-        self.question = None
+        self._end_question()
         with suppress(CompozyError):
             fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
 
@@ -154,48 +158,68 @@ class Turn:
         """Cancel a turn whose stream has not begun: it can only be cancelled once its agent is up."""
         if self.options.stops_session:
             return
-        self.printer.line("cancelling before the turn has begun; press Ctrl-C again to leave it running")
+        self._say("cancelling before the turn has begun; press Ctrl-C again to leave it running")
         deadline = time.monotonic() + _CANCEL_GRACE_SECONDS
         while time.monotonic() < deadline:
             with suppress(CompozyError):
                 answer = fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
-                if text_of(answer, "outcome") == "canceled" or self._is_stopped():
+                if text_of(answer, "outcome") == "canceled" or self._has_nothing_to_cancel():
                     return
             time.sleep(_TICK_SECONDS)
 
-    def _is_stopped(self) -> bool:
+    def _has_nothing_to_cancel(self) -> bool:
         session = as_object(fetch(self.client, "GET", self.path).get("session"))
-        return session.get("state") == "stopped" or text_of(session, "runtime", "status") == "unbound"
+        runtime = text_of(session, "runtime", "status")
+        is_idle = runtime == "ready" and session.get("badge") != "running"
+        return session.get("state") == "stopped" or runtime in ("unbound", "failed") or is_idle
 
     def _take(self, frame: JsonObject) -> None:
         if self.invocation.format == "jsonl":
             write_json_line(frame)
         for step in self.record.apply(frame):
             if isinstance(step, Decided) and self.question and self.question.permission is step.permission:
-                self.question = None
-                self.printer.line("")
-            if self.invocation.is_human:
-                self.printer.show(step)
+                self._say("")
+                self._end_question()
+            if self.question is not None:
+                self.held.append(step)
+            else:
+                self._show(step)
             if isinstance(step, Asked):
                 self._asked(step.permission)
+
+    def _show(self, step: Step) -> None:
+        if self.invocation.is_human:
+            self.printer.show(step)
+
+    def _say(self, text: str) -> None:
+        if self.invocation.is_human:
+            self.printer.line(text)
+
+    def _end_question(self) -> None:
+        self.question = None
+        held, self.held = self.held, []
+        for step in held:
+            self._show(step)
 
     def _asked(self, permission: Permission) -> None:
         if self.options.on_ask in ("allow", "deny"):
             self._decide(permission, "allow-once" if self.options.on_ask == "allow" else "reject-once", by="on-ask")
         elif self.invocation.can_ask:
             self.waiting.append(permission)
-        elif self.invocation.is_human:
-            self.printer.line(
+        else:
+            self._say(
                 f"waiting for an answer to {permission.subject}; give it with: "
                 f"compozy session approve {self.session_id} --decision allow-once"
             )
 
-    def _idle(self) -> None:
+    def _look_up(self) -> None:
+        """Look at the keyboard and at the next question, and let the status line move."""
+        self.next_look = time.monotonic() + _TICK_SECONDS
         if self.question is not None:
             decision = self.question.poll()
             if decision is not None:
-                permission, self.question = self.question.permission, None
-                self._decide(permission, decision, by="person")
+                self._decide(self.question.permission, decision, by="person")
+                self._end_question()
             return
         while self.waiting and self.give_up_at is None:
             permission = self.waiting.pop(0)
@@ -212,7 +236,7 @@ class Turn:
         decision = carried(permission, wish)
         if not decision:
             # The agent offers no way to say so, and silence would leave it waiting.
-            self.printer.line(f"the agent accepts no such answer to {permission.subject}: the turn is cancelled")
+            self._say(f"the agent accepts no such answer to {permission.subject}: the turn is cancelled")
             permission.decision, permission.decided_by = wish, by
             self._cancel()
             return
@@ -223,7 +247,7 @@ class Turn:
             if error.code == "connection_lost":
                 raise
             # Somebody else, or the clock, was quicker; the stream tells what was decided.
-            self.printer.line(f"your answer came too late: {error.message}")
+            self._say(f"your answer came too late: {error.message}")
             return
         permission.decision, permission.decided_by = decision, by
 
@@ -249,7 +273,8 @@ class Turn:
                     content = event.get("content")
                     facts: Mapping[str, object] = content if isinstance(content, Mapping) else {}
                     stop_reason, found = text_of(facts, "stop_reason"), facts.get("failure")
-            found = found or as_object(fetch(self.client, "GET", self.path).get("session")).get("failure")
+            if found is None and (self.record.errors or not self.record.is_finished):
+                found = as_object(fetch(self.client, "GET", self.path).get("session")).get("failure")
         return stop_reason, as_object(found) if found else None
 
     def _lost(self, error: LocalError) -> None:
@@ -277,7 +302,7 @@ class Turn:
 
 def prompt_body(message: str, *, message_id: str = "", idempotency_key: str = "") -> JsonObject:
     """Return the body of a prompt with an identity of its own, so that sending it twice starts one turn."""
-    identity = secrets.token_hex(8)
+    identity = os.urandom(8).hex()
     return {
         "message": message,
         "message_id": message_id or f"msg-{identity}",

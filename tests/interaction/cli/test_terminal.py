@@ -1,7 +1,11 @@
 """What a person sees and types: questions, Ctrl-C, tables."""
 
+import json
+import signal
+import subprocess
+
 from tests.kit.agents import fake_agent_command
-from tests.kit.cli import Cli, sequence, steps
+from tests.kit.cli import COMPOZY, Cli, sequence, steps
 from tests.kit.daemons import wait_until
 from tests.kit.leftovers import left_after
 
@@ -173,3 +177,68 @@ def test_a_daemon_in_the_foreground_says_where_it_listens_and_ends_with_ctrl_c(c
         terminal.press_ctrl_c()
         assert terminal.wait_exit() == 0
     assert cli("status").code == 69
+
+
+def test_what_an_agent_says_meanwhile_is_not_written_over_a_question(shared: Cli) -> None:
+    gate = shared.folder / "go"
+    call = {"toolCallId": "t", "title": "Write notes.md", "kind": "edit"}
+    options = [{"optionId": kind, "name": kind, "kind": kind} for kind in ("allow_once", "reject_once")]
+    params = {"sessionId": "{session}", "toolCall": call, "options": options}
+    task = steps(
+        {"request": "session/request_permission", "params": params, "async": True},
+        {"wait_file": str(gate)},
+        {"repeat": 300, "steps": [{"text": "noise "}]},
+        {"touch": str(shared.folder / "said")},
+        {"wait_file": str(shared.folder / "end")},
+        {"text": "finished"},
+    )
+    with shared.terminal("run", task) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        gate.touch()
+        wait_until((shared.folder / "said").exists, "the agent has said its noise")
+        terminal.type("maybe\n")
+        terminal.wait_for("please answer")
+        assert "noise" not in terminal.text
+        terminal.wait_for("your answer [n]: ")
+        terminal.type("y\n")
+        terminal.wait_for("noise")
+        (shared.folder / "end").touch()
+        terminal.wait_for("finished")
+        assert terminal.wait_exit() == 0
+        assert terminal.text.count("noise") == 300
+
+
+def test_a_question_the_agent_does_not_wait_for_is_withdrawn_and_no_failure(shared: Cli) -> None:
+    call = {"toolCallId": "t", "title": "Write notes.md", "kind": "edit"}
+    params = {
+        "sessionId": "{session}",
+        "toolCall": call,
+        "options": [{"optionId": "y", "name": "y", "kind": "allow_once"}],
+    }
+    gate = shared.folder / "go"
+    task = steps({"request": "session/request_permission", "params": params, "async": True}, {"wait_file": str(gate)})
+    with shared.terminal("run", task) as terminal:
+        terminal.wait_for("your answer [n]: ")
+        gate.touch()
+        terminal.wait_for("withdrawn: edit Write notes.md")
+        assert terminal.wait_exit() == 0
+
+
+def test_cancelling_in_json_keeps_standard_error_for_the_error(shared: Cli) -> None:
+    process = subprocess.Popen(
+        [*COMPOZY, "run", steps({"text": "busy"}, {"wait_cancel": True}), "-o", "jsonl"],
+        env=shared.environment,
+        cwd=shared.folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdout is not None
+    while "busy" not in process.stdout.readline():
+        pass
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out.splitlines()[-1])["exit_reason"] == "cancelled"
+    assert [json.loads(line)["type"] for line in err.splitlines()] == ["error"]
