@@ -48,8 +48,8 @@ clean:           ## remove what the other targets made
 	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 lock:            ## rewrite the lock files (needs uv)
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url requirements.in -o requirements.lock
-	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --allow-unsafe requirements-dev.in -o requirements-dev.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header requirements.in -o requirements.lock
+	uv pip compile -q --universal --python-version 3.11 --generate-hashes --no-header --allow-unsafe requirements-dev.in -o requirements-dev.lock
 
 pythons: $(STAMP) ## run the fast tests on the other supported Pythons this machine has
 	@scripts/other_pythons.sh
