@@ -50,6 +50,9 @@ def guess_yaml(text: str, problem: YamlProblem, known: Collection[str] = ()) -> 
         return _unclosed_quote(text, at if problem.context is None else problem.context)
     if "flow" in words:
         return _unclosed_flow(text, problem)
+    if "expected <document start>" in words:
+        start, line = _line_at(text, at)
+        return Guess(cause="this text belongs to no key", span=(at, start + len(line)))
     if "did not find expected key" in words or "expected '-' indicator" in words:
         return _junk_after_value(text, at) or _indentation(text, at)
     return None

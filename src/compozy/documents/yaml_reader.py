@@ -335,7 +335,10 @@ def _compose(text: str) -> Node | None:
     _check_depth(text)
     try:
         parser = _Composer(text)
-        return parser.get_node() if parser.check_node() else None
+        root: Node | None = parser.get_node() if parser.check_node() else None
+        if isinstance(root, CollectionNode):
+            _refuse_rest(parser)
+        return root
     except ReaderError as error:
         # The error counts bytes, or not at all; the character itself is easy to find.
         found = CONTROL.search(text)
@@ -353,6 +356,21 @@ def _compose(text: str) -> Node | None:
         raise YamlProblem(words, (at, at), context=context) from None
     except YAMLError as error:
         raise YamlProblem(str(error), (0, 0)) from None
+
+
+def _refuse_rest(parser: _Composer) -> None:
+    """A further document may follow and is ignored, faults included; text that belongs to none is an error.
+
+    Raises:
+        MarkedYAMLError: at such text.
+    """
+    try:
+        parser.check_node()
+    except MarkedYAMLError as error:
+        if "<document start>" in str(error.problem):
+            raise
+    except YAMLError:
+        return
 
 
 def _refuse_directive(text: str) -> None:

@@ -51,6 +51,14 @@ def test_a_merge_key_works_in_string_maps_and_may_not_repeat_a_field_of_a_record
     assert only(header(base + "- {<<: *s, name: b}")).code == "duplicate-key"
 
 
+def test_text_that_belongs_to_no_key_is_an_error_and_a_second_document_is_ignored() -> None:
+    found = only(header("{name: tide-clerk}\njunk: here"))
+    assert found.code == "frontmatter-decode" and found.position is not None and found.position.line == 3
+    for rest in ("--- \nname: other", "...\njunk: [", "...\njunk"):
+        definition = read(header(f"name: tide-clerk\n{rest}")).definition
+        assert definition is not None and definition.name == "tide-clerk"
+
+
 def test_a_tab_inside_a_plain_value_disappears() -> None:
     outcome = read(header("name: tide-clerk\nmodel: a\tb"))
     assert outcome.definition is not None and outcome.definition.model == "ab"
