@@ -28,6 +28,7 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff
 _SAFE_DEPTH = MAX_NESTING - 4
 _TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 _BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
+_DOCUMENT_END = re.compile(r"^\.\.\.\s", re.MULTILINE)
 _ALIAS = re.compile(r"(?:^|[\s\[{,])\*[0-9A-Za-z_-]")
 _STANDARD_TAG = "tag:yaml.org,2002:"
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
@@ -337,7 +338,7 @@ def _compose(text: str) -> Node | None:
         parser = _Composer(text)
         root: Node | None = parser.get_node() if parser.check_node() else None
         if isinstance(root, CollectionNode):
-            _refuse_rest(parser)
+            _refuse_rest(parser, text)
         return root
     except ReaderError as error:
         # The error counts bytes, or not at all; the character itself is easy to find.
@@ -358,7 +359,7 @@ def _compose(text: str) -> Node | None:
         raise YamlProblem(str(error), (0, 0)) from None
 
 
-def _refuse_rest(parser: _Composer) -> None:
+def _refuse_rest(parser: _Composer, text: str) -> None:
     """A further document may follow and is ignored, faults included; text that belongs to none is an error.
 
     Raises:
@@ -367,7 +368,8 @@ def _refuse_rest(parser: _Composer) -> None:
     try:
         parser.check_node()
     except MarkedYAMLError as error:
-        if "<document start>" in str(error.problem):
+        at = error.problem_mark.index if error.problem_mark is not None else 0
+        if "<document start>" in str(error.problem) and not _DOCUMENT_END.search(text, 0, at):
             raise
     except YAMLError:
         return
