@@ -30,6 +30,7 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("session", "Create, prompt, watch and stop sessions."),
     GroupEntry("workspace", "Register the folders agents work in."),
     GroupEntry("skill", "Check skills."),
+    GroupEntry("vault", "Keep secrets encrypted, and use them by name."),
     GroupEntry("daemon", "Start and stop the background daemon."),
 )
 
@@ -67,6 +68,9 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),
     CommandEntry("skill check", _COMMANDS + "skill_check:command", "Check skills, and repair them."),
+    CommandEntry("vault set", _COMMANDS + "vault:vault_set", "Keep a secret."),
+    CommandEntry("vault list", _COMMANDS + "vault:vault_list", "List the names of the kept secrets."),
+    CommandEntry("vault delete", _COMMANDS + "vault:vault_delete", "Forget a secret."),
     CommandEntry("schema", _COMMANDS + "schema:command", "Print the JSON Schema of a kind of file."),
     CommandEntry("completion", _COMMANDS + "completion:completion", "Print the completion script for a shell."),
 )

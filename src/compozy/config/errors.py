@@ -29,3 +29,15 @@ class HomeError(LocalError):
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
         super().__init__(message, exit_code=EXIT_GENERIC, hint=hint)
+
+
+class VaultError(LocalError):
+    """The vault cannot be read or written; the message names the file and what to do."""
+
+    status: ClassVar[int] = 422
+    default_code = "vault_unusable"
+    category = "vault"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message, exit_code=EXIT_INVALID, code=code)
+        self.diagnostic = True

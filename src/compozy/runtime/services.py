@@ -10,6 +10,7 @@ from compozy.acp.client import launch
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
@@ -52,6 +53,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         launch=launch,
         end_process=end_recorded_process,
         redactor=redactor,
+        secrets=Secrets(home, redactor),
         version=__version__,
     )
     sessions = Sessions(deps, workspaces, fleet)

@@ -4,7 +4,7 @@ Every process is remembered in the store before it is used, so that the next dae
 process is ended and the error says what a person can do. What happens with the session then is the caller's.
 """
 
-import os
+import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
 
@@ -57,10 +57,15 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         BindFailed: with the process ended.
     """
     provider = provider_of(deps, record)
-    spec = launch_spec(deps, record, provider, process.marker)
     try:
-        servers, notes = injected_servers(record.mcp_servers, provider, os.environ, deps.redactor)
-    except Unprocessable as error:
+        # In a thread: opening the vault reads files and, once, loads the cryptography.
+        credentials = await asyncio.to_thread(deps.secrets.credentials, provider)
+    except CompozyError as error:
+        raise BindFailed(error, "provider_auth_failure") from error
+    spec = launch_spec(deps, record, provider, process.marker, credentials)
+    try:
+        servers, notes = await asyncio.to_thread(injected_servers, record.mcp_servers, provider, deps.secrets)
+    except CompozyError as error:
         raise BindFailed(error, "startup_failure") from error
     await _launch(deps, record, process, spec)
     stage = "initialize"
@@ -98,11 +103,13 @@ def provider_of(deps: Deps, record: SessionRecord) -> Provider:
     return provider
 
 
-def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: str) -> LaunchSpec:
+def launch_spec(
+    deps: Deps, record: SessionRecord, provider: Provider, marker: str, credentials: Mapping[str, str]
+) -> LaunchSpec:
     """Return how to start the agent.
 
     Raises:
-        BindFailed: the program is missing or a credential cannot be resolved.
+        BindFailed: the program is missing.
     """
     session = record.session
     env = agent_environment(
@@ -113,11 +120,7 @@ def launch_spec(deps: Deps, record: SessionRecord, provider: Provider, marker: s
         model=record.model,
         reasoning_effort=record.reasoning_effort,
     )
-    secrets = _credentials(provider, os.environ)
-    for secret in secrets.values():
-        # Told first: it is masked wherever it turns up from now on.
-        deps.redactor.register(secret)
-    env.update(secrets)
+    env.update(credentials)
     make_provider_folders(provider, deps.home)
     try:
         argv = split_command(record.command)
@@ -138,26 +141,6 @@ def _missing_program(program: str, provider: Provider) -> BindFailed:
         diagnostic=True,
     )
     return BindFailed(error, "startup_failure")
-
-
-def _credentials(provider: Provider, environ: Mapping[str, str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for slot in provider.credential_slots:
-        reference = slot.secret_ref or f"env:{slot.target_env}"
-        value = environ.get(reference.removeprefix("env:"), "") if reference.startswith("env:") else ""
-        if value:
-            found[slot.target_env] = value
-        elif slot.required:
-            error = Unprocessable(
-                f"provider {provider.id!r} needs {slot.target_env}: the secret {reference!r} cannot be resolved; set "
-                "it in the daemon's environment and restart the daemon",
-                code="provider_credential_unresolved",
-                category="provider",
-                evidence={"provider": provider.id, "slot": slot.name, "recommended_action": "bind_secret"},
-                diagnostic=True,
-            )
-            raise BindFailed(error, "provider_auth_failure")
-    return found
 
 
 async def _launch(deps: Deps, record: SessionRecord, process: AgentProcess, spec: LaunchSpec) -> None:

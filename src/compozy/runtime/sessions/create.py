@@ -6,6 +6,7 @@ Implements contract §5.2 step 1 and §3.5 Create, decisions D15 and D18. The re
 from pathlib import Path
 
 from compozy.config.config import Config
+from compozy.config.secrets import Secrets
 from compozy.model import ids, times
 from compozy.model.definition import PERMISSION_MODES
 from compozy.model.errors import InvalidRequest, Unprocessable
@@ -23,6 +24,7 @@ from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
+from compozy.runtime.sessions.mcp import require_secrets
 from compozy.runtime.sessions.prompts import startup_prompt
 from compozy.runtime.trust import permission_mode, require_trust
 from compozy.store.interface import SessionRecord
@@ -67,18 +69,21 @@ def check_request(request: CreateRequest) -> None:
         raise InvalidRequest(f"network participation {mode!r} is not offered: sessions are local")
 
 
-def new_record(request: CreateRequest, agent: VisibleAgent, workspace: Workspace, config: Config) -> SessionRecord:
+def new_record(
+    request: CreateRequest, agent: VisibleAgent, workspace: Workspace, config: Config, secrets: Secrets
+) -> SessionRecord:
     """Return the record of a new session, active and unbound.
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
         Conflict: the definition needs trust.
-        Unprocessable: it needs a tool surface that cannot be given.
+        Unprocessable: it needs a tool surface that cannot be given, or a server's secret leads nowhere.
     """
     definition = agent.loaded.definition
     require_trust(definition, agent.origin, agent.loaded.definition_digest, config)
     resolution = resolve_runtime(definition, config)
     _refuse_tools(agent, resolution)
+    require_secrets(definition.mcp_servers, resolution.provider, secrets)
     session_id, stamp = ids.new_session_id(), times.now()
     session = Session(
         id=session_id,

@@ -10,6 +10,7 @@ from compozy.acp.contract import AgentConnection, AgentRequests, LaunchSpec
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
 from compozy.store.interface import ProcessRecord, Store
 
 Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
@@ -41,5 +42,6 @@ class Deps:
     launch: Launch
     end_process: EndProcess
     redactor: Redactor
+    secrets: Secrets
     version: str
     bounds: Bounds = Bounds()

@@ -1,27 +1,25 @@
 """The MCP servers an agent gets with its session, in the shape of ACP (contract §5.6; decisions D19; P36, P38).
 
 As long as the daemon hosts no tools of its own, the servers that the agent's definition names are handed on. Only
-stdio servers can be; secrets are resolved from the daemon's environment, and a missing one fails before any process
-starts.
+stdio servers can be. Literal `env` values are handed on as they are written, `${…}` included (P35); a secret that
+leads nowhere fails before any process starts.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
 from compozy.model.definition import McpServer
-from compozy.model.errors import Unprocessable
 from compozy.model.provider import Provider
-
-_ENV = "env:"
 
 
 def injected_servers(
-    servers: Sequence[McpServer], provider: Provider, environ: Mapping[str, str], redactor: Redactor
+    servers: Sequence[McpServer], provider: Provider, secrets: Secrets
 ) -> tuple[list[dict[str, object]], list[str]]:
     """Return the servers for `session/new`, and a note for each that cannot be handed on.
 
     Raises:
         Unprocessable: a secret that a server needs cannot be resolved.
+        VaultError: the vault cannot be opened.
     """
     if not servers:
         return [], []
@@ -33,7 +31,7 @@ def injected_servers(
         if not server.command:
             notes.append(f"MCP server {server.name!r} is remote and cannot be handed to the agent yet")
             continue
-        env = {**server.env, **_secrets(server, environ, redactor)}
+        env = {**server.env, **secrets.environment(server_title(server), server.secret_env)}
         given.append(
             {
                 "name": server.name,
@@ -45,23 +43,22 @@ def injected_servers(
     return given, notes
 
 
-def _secrets(server: McpServer, environ: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for name, reference in server.secret_env.items():
-        value = environ.get(reference.removeprefix(_ENV), "") if reference.startswith(_ENV) else ""
-        if not value:
-            raise Unprocessable(
-                f"MCP server {server.name!r} needs {name}: {reference!r} cannot be resolved; set it in the daemon's "
-                "environment and restart the daemon",
-                code="mcp_secret_unresolved",
-                category="mcp",
-                evidence={"server": server.name, "variable": name},
-                diagnostic=True,
-            )
-        # Told first: it is masked wherever it turns up from now on.
-        redactor.register(value)
-        found[name] = value
-    return found
+def require_secrets(servers: Sequence[McpServer], provider: Provider, secrets: Secrets) -> None:
+    """Refuse servers whose secrets lead nowhere, when the session is created and nothing runs (P36).
+
+    Raises:
+        Unprocessable: naming server, key and variable.
+        VaultError: the vault cannot be read.
+    """
+    if provider.session_mcp:
+        for server in servers:
+            if server.command:
+                secrets.require(server_title(server), server.secret_env)
+
+
+def server_title(server: McpServer) -> str:
+    """Return how messages call a server."""
+    return f"MCP server {server.name!r}"
 
 
 def _names(servers: Sequence[McpServer]) -> str:

@@ -120,7 +120,7 @@ class Sessions:
             workspace = await self._workspaces.resolve_or_register(request.workspace_path)
         require_root(workspace)
         agent = await self._fleet.find(request.agent_name, workspace)
-        record = new_record(request, agent, workspace, self._deps.config)
+        record = new_record(request, agent, workspace, self._deps.config, self._deps.secrets)
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session
