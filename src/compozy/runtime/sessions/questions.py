@@ -187,7 +187,7 @@ class Questions:
         """
         pending = self._pending.get(request_id)
         earlier = self._answered.get(request_id)
-        if pending is None and earlier is not None:
+        if earlier is not None:
             return msgspec.structs.replace(earlier, decision=decision, outcome="already-resolved")
         if pending is None or pending.answer.done() or (turn_id and pending.interaction.turn_id != turn_id):
             raise not_pending(request_id, turn_id)
