@@ -11,6 +11,7 @@ from compozy.acp.client import launch
 from compozy.config.home import Home
 from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
@@ -56,13 +57,15 @@ async def sessions(tmp_path: Path, store: FailingStore) -> AsyncIterator[Session
     script = {"prompts": [[{"text": "one"}, {"wait_file": str(gate)}, {"text": "two"}, {"wait_cancel": True}]]}
     agent.write_text(f"---\nname: ann\ncommand: '{fake_agent_command(tmp_path, script)}'\n---\nHello.\n")
     config = load_config(home)
+    redactor = Redactor()
     deps = Deps(
         store=store,
         home=home,
         config=config,
         launch=launch,
         end_process=end_recorded_process,
-        redactor=Redactor(),
+        redactor=redactor,
+        secrets=Secrets(home, redactor),
         version=__version__,
     )
     made = Sessions(deps, Workspaces(store), Fleet(home, config))
