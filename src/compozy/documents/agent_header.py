@@ -13,8 +13,9 @@ from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Locator, Path, Problem, has_errors, to_diagnostics
 from compozy.documents.source import SourceText
 from compozy.documents.toml_reader import TomlProblem, read_toml
+from compozy.documents.yaml_compose import YamlProblem
 from compozy.documents.yaml_guesses import comment_warnings, guess_yaml
-from compozy.documents.yaml_reader import YamlDocument, YamlProblem
+from compozy.documents.yaml_reader import YamlDocument
 from compozy.model.definition import AgentDefinition
 from compozy.model.diagnostic import Diagnostic, Severity
 

@@ -17,8 +17,9 @@ from compozy.documents.mending import Attempts
 from compozy.documents.problems import Fix, Problem, to_diagnostics
 from compozy.documents.source import InvalidUtf8, SourceText
 from compozy.documents.text import WHITE_SPACE
+from compozy.documents.yaml_compose import YamlProblem
 from compozy.documents.yaml_guesses import comment_warnings, guess_yaml
-from compozy.documents.yaml_reader import YamlDocument, YamlProblem
+from compozy.documents.yaml_reader import YamlDocument
 from compozy.model.diagnostic import Diagnostic, Position
 
 _HEADING = re.compile(r"^ {0,3}#{1,6}[ \t]+(.+?)[ \t]*#*[ \t]*$")

@@ -14,7 +14,8 @@ from compozy.documents.guesses import Guess
 from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Problem, Span
 from compozy.documents.text import shown
-from compozy.documents.yaml_reader import CONTROL, YamlDocument, YamlProblem, quoted
+from compozy.documents.yaml_compose import CONTROL, YamlProblem
+from compozy.documents.yaml_reader import YamlDocument, quoted
 
 # indent and dashes, key, white space after the colon, value, trailing comment
 _ENTRY = re.compile(r"^([ \t]*(?:- +)*)([\w\"'.-]+):([ \t]+)(.*?)([ \t]*(?:[ \t]#.*)?)$")

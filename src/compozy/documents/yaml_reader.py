@@ -6,31 +6,29 @@ first document counts. Knows no field: what a value should have been is decided 
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
 
-from yaml._yaml import CParser
 from yaml.error import MarkedYAMLError, YAMLError
-from yaml.events import AliasEvent, CollectionEndEvent, CollectionStartEvent, DocumentEndEvent
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
-from yaml.reader import ReaderError
 
-from compozy.documents.limits import MAX_ALIASES, MAX_EXPANDED_NODES, MAX_NESTING, MAX_PROBLEMS
+from compozy.documents.limits import MAX_EXPANDED_NODES, MAX_NESTING, MAX_PROBLEMS
 from compozy.documents.problems import Fix, Path, Problem, Span
 from compozy.documents.text import same_field, shown
+from compozy.documents.yaml_compose import (
+    ALIAS,
+    STANDARD_TAG,
+    TOO_DEEP,
+    TRAPS,
+    Composer,
+    YamlProblem,
+    check_depth,
+    disguise,
+    expanded_size,
+    fault,
+    span_of,
+)
 from compozy.documents.yaml_scalars import resolve_plain
 
-# Characters libyaml takes for something else than text: it drops a first U+FEFF, breaks lines at U+0085 and
-# U+2028/9, and refuses U+007F. They travel as private-use characters.
-_TRAPS = re.compile("[\ufeff\x85\u2028\u2029\x7f]")
-# What YAML calls not printable.
-CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")
-# More structure characters than this and the nesting is measured before the recursive composer sees the text.
-_SAFE_DEPTH = MAX_NESTING - 4
-_TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
-_BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
 _DOCUMENT_END = re.compile(r"^\.\.\.\s", re.MULTILINE)
-_ALIAS = re.compile(r"(?:^|[\s\[{,])\*[0-9A-Za-z_-]")
-_STANDARD_TAG = "tag:yaml.org,2002:"
 _ESCAPES = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\t": "\\t", "\r": "\\r"}
 # Text that needs no quotes in block and flow style alike; everything else is quoted.
 _PLAIN = re.compile(r"[A-Za-z0-9_./][A-Za-z0-9_./@+*-]*")
@@ -40,32 +38,6 @@ class MergedMapping(dict[str, object]):
     """A mapping with `<<`: `overridden` are keys both merged and written here, an error in records only."""
 
     overridden: tuple[str, ...] = ()
-
-
-class YamlProblem(Exception):
-    """The text cannot be read as YAML; `span` counts from the start of the text given."""
-
-    def __init__(
-        self, message: str, span: Span, *, code: str = "frontmatter-decode", context: int | None = None
-    ) -> None:
-        super().__init__(message)
-        self.message = message
-        self.span = span
-        self.code = code
-        self.context = context
-
-
-class _Composer(CParser):
-    """The C composer without tag resolution: plain scalars stay text."""
-
-    def resolve(self, _kind: type, _value: object, _implicit: object) -> str:
-        return ""
-
-    def descend_resolver(self, _parent: object, _index: object) -> None:
-        return None
-
-    def ascend_resolver(self) -> None:
-        return None
 
 
 class _Entries:
@@ -91,8 +63,8 @@ class YamlDocument:
         self._base = base
         self._first_line = first_line
         self._restore: dict[int, str] | None = None
-        if _TRAPS.search(text):
-            text = self._disguise(text)
+        if TRAPS.search(text):
+            text, self._restore = disguise(text)
         self.text = text
         self.duplicates: list[Problem] = []
         self.root = _compose(text)
@@ -103,20 +75,8 @@ class YamlDocument:
         self.value: object = None
         if self.root is not None:
             self.value = self._convert(self.root, ())
-            if "*" in text and _ALIAS.search(text) and _expanded_size(self.root, {}) > MAX_EXPANDED_NODES:
-                raise YamlProblem("aliases repeat too much content", _span(self.root), code="too-many-aliases")
-
-    def _disguise(self, text: str) -> str:
-        """Replace the trap characters by private-use ones that the text does not hold."""
-        restore: dict[int, str] = {}
-        spare = iter(range(0x10FF00, 0x10FFF0))
-        table: dict[int, str] = {}
-        for trap in "\ufeff\x85\u2028\u2029\x7f":
-            mark = next(code for code in spare if chr(code) not in text)
-            restore[mark] = trap
-            table[ord(trap)] = chr(mark)
-        self._restore = restore
-        return text.translate(table)
+            if "*" in text and ALIAS.search(text) and expanded_size(self.root, {}) > MAX_EXPANDED_NODES:
+                raise YamlProblem("aliases repeat too much content", span_of(self.root), code="too-many-aliases")
 
     def _convert(self, node: Node, path: Path) -> object:
         """The value of a node; shared nodes (aliases) are converted once and share their value."""
@@ -128,16 +88,16 @@ class YamlDocument:
                 return text
             if "\t" in text:
                 text = text.replace("\t", "")
-            if node.tag == _STANDARD_TAG + "str":
+            if node.tag == STANDARD_TAG + "str":
                 return text
             return resolve_plain(text)
         identity = id(node)
         if identity in self._values:
             return self._values[identity]
         if identity in self._open:
-            raise YamlProblem("an anchor contains itself", _span(node))
+            raise YamlProblem("an anchor contains itself", span_of(node))
         if len(self._open) >= MAX_NESTING:
-            raise YamlProblem(_TOO_DEEP, _span(node), code="nesting-too-deep")
+            raise YamlProblem(TOO_DEEP, span_of(node), code="nesting-too-deep")
         self._open.add(identity)
         value: object
         if isinstance(node, SequenceNode):
@@ -156,7 +116,7 @@ class YamlDocument:
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 raise YamlProblem(
-                    "a key must be plain text, not a list or mapping", _span(key_node), code="type-mismatch"
+                    "a key must be plain text, not a list or mapping", span_of(key_node), code="type-mismatch"
                 )
             if merges and _is_merge(key_node):
                 continue
@@ -184,7 +144,7 @@ class YamlDocument:
             for part in parts:
                 merged = self._convert(part, (*path, "<<"))
                 if not isinstance(merged, dict):
-                    raise YamlProblem("`<<` merges mappings only", _span(source), code="type-mismatch")
+                    raise YamlProblem("`<<` merges mappings only", span_of(source), code="type-mismatch")
                 for key, value in merged.items():
                     if key in result:
                         overridden.append(key)
@@ -208,7 +168,7 @@ class YamlDocument:
         return self._first_line + bisect_left(self._newlines, node.start_mark.index)
 
     def _place(self, node: Node) -> Span:
-        start, end = _span(node)
+        start, end = span_of(node)
         if isinstance(node, CollectionNode):
             is_block = not node.flow_style
         else:
@@ -301,28 +261,8 @@ class YamlDocument:
         return ((line_start + self._base, line_end + 1 + self._base, ""),)
 
 
-def _expanded_size(node: Node, known: dict[int, int]) -> int:
-    """How many nodes a tree has once every alias is written out."""
-    if isinstance(node, ScalarNode):
-        return 1
-    identity = id(node)
-    if identity not in known:
-        size = 1
-        for child in node.value:
-            parts = child if isinstance(child, tuple) else (child,)
-            size += sum(_expanded_size(part, known) for part in parts)
-        known[identity] = size
-    return known[identity]
-
-
 def _is_merge(key: Node) -> bool:
     return isinstance(key, ScalarNode) and key.value == "<<" and not key.style
-
-
-def _span(node: Node) -> Span:
-    start: int = node.start_mark.index
-    end: int = node.end_mark.index
-    return start, max(start, end)
 
 
 def _compose(text: str) -> Node | None:
@@ -333,33 +273,18 @@ def _compose(text: str) -> Node | None:
     """
     if "%" in text:
         _refuse_directive(text)
-    _check_depth(text)
+    check_depth(text)
     try:
-        parser = _Composer(text)
+        parser = Composer(text)
         root: Node | None = parser.get_node() if parser.check_node() else None
         if isinstance(root, CollectionNode):
             _refuse_rest(parser, text)
         return root
-    except ReaderError as error:
-        # The error counts bytes, or not at all; the character itself is easy to find.
-        found = CONTROL.search(text)
-        if found is None:
-            raise YamlProblem(str(error.reason), (0, 0)) from None
-        raise YamlProblem(f"control character U+{ord(found.group()):04X} is not allowed", found.span()) from None
-    except MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        at = mark.index if mark is not None else 0
-        context = error.context_mark.index if error.context_mark is not None else None
-        words = " ".join(part for part in (error.context, error.problem) if part)
-        if "nesting depth" in words:
-            # libyaml's own limit is far above ours, but it scans ahead.
-            raise YamlProblem(_TOO_DEEP, (at, at), code="nesting-too-deep") from None
-        raise YamlProblem(words, (at, at), context=context) from None
     except YAMLError as error:
-        raise YamlProblem(str(error), (0, 0)) from None
+        raise fault(error, text) from None
 
 
-def _refuse_rest(parser: _Composer, text: str) -> None:
+def _refuse_rest(parser: Composer, text: str) -> None:
     """A further document may follow and is ignored, faults included; text that belongs to none is an error.
 
     Raises:
@@ -383,53 +308,6 @@ def _refuse_directive(text: str) -> None:
         if line.strip() and not line.lstrip().startswith("#"):
             return
         at += len(line) + 1
-
-
-def _check_depth(text: str) -> None:
-    """Refuse deep nesting and alias floods before the recursive composer sees them (decisions D11)."""
-    if text.count("*") > MAX_ALIASES and len(_ALIAS.findall(text)) > MAX_ALIASES:
-        _count_aliases(text)
-    brackets = text.count("[") + text.count("{")
-    lead = max(len(match) for match in _BLOCK_LEAD.findall(text)) if brackets < _SAFE_DEPTH else 0
-    if brackets + lead < _SAFE_DEPTH:
-        return
-    depth = 0
-    for kind, index in _events(text):
-        if kind == "open":
-            depth += 1
-            if depth > MAX_NESTING:
-                raise YamlProblem(_TOO_DEEP, (index, index + 1), code="nesting-too-deep")
-        elif kind == "close":
-            depth -= 1
-
-
-def _count_aliases(text: str) -> None:
-    count = 0
-    for kind, index in _events(text):
-        count += kind == "alias"
-        if count > MAX_ALIASES:
-            raise YamlProblem(f"more than {MAX_ALIASES} aliases", (index, index + 1), code="too-many-aliases")
-
-
-def _events(text: str) -> Iterator[tuple[str, int]]:
-    """The parse events of the first document, without recursion; ends quietly where the text is broken."""
-    parser = CParser(text)
-    try:
-        while parser.check_event():
-            event = parser.get_event()
-            if event is None or event.start_mark is None:
-                return
-            index = event.start_mark.index
-            if isinstance(event, CollectionStartEvent):
-                yield "open", index
-            elif isinstance(event, CollectionEndEvent):
-                yield "close", index
-            elif isinstance(event, AliasEvent):
-                yield "alias", index
-            elif isinstance(event, DocumentEndEvent):
-                return
-    except YAMLError:
-        return
 
 
 def quoted(text: str) -> str:

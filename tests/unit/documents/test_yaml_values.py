@@ -3,7 +3,8 @@
 import pytest
 
 from compozy.documents.limits import MAX_ALIASES, MAX_NESTING
-from compozy.documents.yaml_reader import YamlDocument, YamlProblem, quoted, spelled
+from compozy.documents.yaml_compose import YamlProblem
+from compozy.documents.yaml_reader import YamlDocument, quoted, spelled
 from compozy.documents.yaml_scalars import resolve_plain, text_of
 from tests.kit.agent_files import header, only, read
 
