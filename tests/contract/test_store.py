@@ -399,3 +399,21 @@ async def test_more_callers_than_the_queue_holds_are_all_served(store: Store) ->
     await store.put_session(make_session(ID))
     results = await asyncio.gather(*(store.append_events(ID, make_drafts(1)) for _ in range(5_000)))
     assert sorted(events[0].sequence for events in results) == list(range(1, 5_001))
+
+
+async def test_the_agents_with_active_sessions_are_named_once_each(store: Store) -> None:
+    rows = [
+        ("sess-1", "ann", "ws_a", "active", "user"),
+        ("sess-2", "ann", "ws_a", "active", "user"),
+        ("sess-3", "bob", "ws_a", "stopped", "user"),
+        ("sess-4", "cid", "ws_b", "active", "user"),
+        ("sess-5", "dan", "ws_a", "active", "dream"),
+    ]
+    for session_id, agent, workspace, state, kind in rows:
+        await store.put_session(
+            make_session(session_id, agent_name=agent, workspace_id=workspace, state=state, type=kind)
+        )
+    assert await store.active_agents("ws_a") == {"ann"}
+    await store.put_session(make_session("sess-1", agent_name="ann", workspace_id="ws_a", state="stopped"))
+    await store.put_session(make_session("sess-2", agent_name="ann", workspace_id="ws_a", state="stopped"))
+    assert await store.active_agents("ws_a") == frozenset()

@@ -32,6 +32,15 @@ class DiscoveredAgent(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     origin: Origin
     root: Path
+    extension: str = ""
+    """The extension that brings it, "" for all others."""
+
+
+class ExtensionAgents(msgspec.Struct, frozen=True, kw_only=True):
+    """A folder of agents that an enabled extension brings (decisions D13)."""
+
+    extension: str
+    folder: Path
 
 
 class NamedDiagnostic(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +52,8 @@ class NamedDiagnostic(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     diagnostic: Diagnostic
     all: tuple[Diagnostic, ...] = ()
+    agent: str = ""
+    """The declared name, where the definition loads."""
 
     @property
     def path(self) -> str:
@@ -91,9 +102,10 @@ def discover(
     workspace: Path | None,
     additional: Sequence[Path] = (),
     home_agents: Path | None,
+    extensions: Sequence[ExtensionAgents] = (),
     reader: AgentReader | None = None,
 ) -> Discovery:
-    """Look at the workspace, the additional roots in order, and the home's agents folder.
+    """Look at the workspace, the additional roots in order, the home's agents folder, and what extensions bring.
 
     `reader` keeps what it read, so that a second look reads only what changed.
     """
@@ -104,6 +116,8 @@ def discover(
                 search.scan(root / WORKSPACE_AGENTS, "workspace")
         if home_agents is not None:
             search.scan(home_agents, "global")
+        for brought in extensions:
+            search.scan(brought.folder, "global", extension=brought.extension)
     return search.result()
 
 
@@ -129,6 +143,7 @@ class _Search:
         self._diagnostics: list[NamedDiagnostic] = []
         self._sources: list[SourceState] = []
         self._seen: set[str] = set()
+        self._extension = ""
 
     def result(self) -> Discovery:
         return Discovery(
@@ -138,7 +153,8 @@ class _Search:
             shadowed=tuple(self._shadowed),
         )
 
-    def scan(self, folder: Path, origin: Origin) -> None:
+    def scan(self, folder: Path, origin: Origin, *, extension: str = "") -> None:
+        self._extension = extension
         path = os.path.abspath(folder)
         if path in self._seen:
             return
@@ -176,7 +192,10 @@ class _Search:
         if report.loaded is None:
             self._failed(name, root / name / AGENT_FILE, report)
             return
-        self._loaded(DiscoveredAgent(loaded=report.loaded, name=report.loaded.name, origin=origin, root=root), name)
+        found = DiscoveredAgent(
+            loaded=report.loaded, name=report.loaded.name, origin=origin, root=root, extension=self._extension
+        )
+        self._loaded(found, name)
 
     def _reserved_folder(self, handle: int, root: Path, name: str) -> None:
         try:
@@ -214,10 +233,11 @@ class _Search:
                 "rename one of them"
             )
             row = diagnostic("discovery-same-name", message, str(found.loaded.path))
-            self._diagnostics.append(NamedDiagnostic(name=folder, diagnostic=row))
+            self._diagnostics.append(NamedDiagnostic(name=folder, diagnostic=row, agent=found.name))
         elif _is_stub_over(winner.loaded, found.loaded):
             row = _small_shadow(winner.loaded, found)
-            self._diagnostics.append(NamedDiagnostic(name=winner.loaded.path.parent.name, diagnostic=row))
+            folder = winner.loaded.path.parent.name
+            self._diagnostics.append(NamedDiagnostic(name=folder, diagnostic=row, agent=found.name))
 
 
 def _is_stub_over(winner: LoadedAgent, loser: LoadedAgent) -> bool:

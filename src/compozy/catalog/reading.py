@@ -65,6 +65,23 @@ class AgentReader:
         shelf.pop(name, None)
         return self._read(root_handle, root, name, shelf)
 
+    def is_current(self, folder: Path) -> bool:
+        """Whether an agent folder still has the times it was read with; one that was not kept counts as current.
+
+        A cheap look at one agent between two looks at everything: it may be called while another thread reads.
+        """
+        kept = self._kept.get(str(folder.parent), {}).get(folder.name)
+        if kept is None:
+            return True
+        try:
+            if stamp(os.stat(folder, follow_symlinks=False)) != kept.folder:
+                return False
+            return all(
+                stamp(os.stat(folder / file.name, follow_symlinks=False)) == file.identity for file in kept.files
+            )
+        except OSError:
+            return False
+
     def forget_missing(self, root: Path, names: list[str]) -> None:
         """Drop what was kept about folders of `root` that are not among `names`."""
         shelf = self._kept.get(str(root))

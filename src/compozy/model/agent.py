@@ -88,6 +88,10 @@ class Agent(Record, frozen=True, kw_only=True):
     capabilities_digest: str = ""
     path: str = ""
     """Additive: the AGENT.md in force."""
+    extension: str = ""
+    """Additive: the extension that brings it."""
+    warnings: tuple[AgentDiagnostic, ...] = ()
+    """Additive: what is odd about a definition that is in force all the same (D5, D7)."""
 
 
 class SourceState(Record, frozen=True, kw_only=True):

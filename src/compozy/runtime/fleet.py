@@ -1,29 +1,32 @@
 """The fleet: which agents are in force where, as the API shows them (contract §3.3; decisions D7–D9).
 
-Looks at the disk on every call through the catalog's discovery, in a thread; files that did not change are not read
-again. Definitions that do not load are rows with diagnostics, never gaps.
+Every answer rests on the present view of a place (`fleet_views`); files that did not change are not read again.
+Definitions that do not load are rows with diagnostics, never gaps.
 """
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
-from compozy.catalog.discovery import Discovery, discover
-from compozy.catalog.reading import AgentReader
+import msgspec
+
+from compozy.catalog.discovery import ExtensionAgents, NamedDiagnostic
+from compozy.catalog.fleet_index import FleetEntry, FleetIndex
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.documents.agents import LoadedAgent
-from compozy.model.agent import Agent, Origin, SourceState
+from compozy.model.agent import Agent, AgentDiagnostic, Origin, SourceState
 from compozy.model.errors import InvalidRequest, NotFound
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload, broken_payload
+from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
 from compozy.runtime.selection import Selection, select
 
 
 @dataclass(frozen=True, kw_only=True)
 class VisibleAgent:
-    """An agent in force: its definition and where it comes from."""
+    """An agent in force: its definition, and whom it is trusted like: the home's own, or a workspace's."""
 
     loaded: LoadedAgent
     origin: Origin
@@ -38,49 +41,60 @@ class AgentList:
 
 
 class Fleet:
-    """Agents visible in a workspace or globally."""
+    """Agents visible in a workspace or globally. `extensions` says what enabled extensions bring."""
 
-    def __init__(self, home: Home, config: Config) -> None:
+    def __init__(
+        self, home: Home, config: Config, extensions: Callable[[], Sequence[ExtensionAgents]] = tuple
+    ) -> None:
         self._home = home
         self._config = config
-        self._reader = AgentReader()
-        # The reader keeps what it read and is used by one thread at a time.
-        self._reading = asyncio.Lock()
+        self.views = FleetViews(home.agents, extensions)
 
-    async def _discover(self, workspace: Workspace | None) -> Discovery:
-        root = Path(workspace.root_dir) if workspace else None
-        extra = [Path(path) for path in workspace.add_dirs] if workspace else []
-        async with self._reading:
-            return await asyncio.to_thread(
-                discover,
-                workspace=root,
-                additional=extra,
-                home_agents=self._home.agents,
-                reader=self._reader,
-            )
+    async def close(self) -> None:
+        """End what follows the last reads."""
+        await self.views.close()
 
     async def visible(self, workspace: Workspace | None) -> AgentList:
         """Return every agent visible in the workspace, or the global ones, broken ones included."""
-        found = await self._discover(workspace)
-        workspace_id = workspace.id if workspace else ""
-        rows = [agent_payload(agent, self._config, workspace_id) for agent in found.agents]
-        rows.extend(self._broken(found, workspace))
-        return AgentList(agents=tuple(sorted(rows, key=lambda row: (row.name, row.path))), sources=found.sources)
+        index = await self.views.get(workspace)
+        rows = await asyncio.to_thread(self._all_rows, index, workspace)
+        return AgentList(agents=rows, sources=index.discovery.sources)
 
-    def _broken(self, found: Discovery, workspace: Workspace | None) -> list[Agent]:
-        home = str(self._home.agents)
-        return [
-            broken_payload(
-                item.name,
-                item.diagnostic.path,
-                item.diagnostic.kind or item.diagnostic.code,
-                item.diagnostic.message,
-                in_workspace=not item.diagnostic.path.startswith(home + "/"),
-                workspace_id=workspace.id if workspace else "",
-            )
-            for item in found.diagnostics
-            if item.diagnostic.severity == "error"
-        ]
+    def _all_rows(self, index: FleetIndex, workspace: Workspace | None) -> tuple[Agent, ...]:
+        rows = []
+        for entry in index.entries:
+            if entry.agent is not None:
+                rows.append(self._in_force(entry, workspace))
+            rows.extend(self._broken(item, workspace) for item in entry.broken)
+        return tuple(sorted(rows, key=lambda row: (row.name, row.path)))
+
+    def payload(self, index: FleetIndex, name: str, workspace: Workspace | None) -> Agent:
+        """Return the one row of a name that the index has, with every finding about that name."""
+        entry = index.get(name)
+        assert entry is not None, "names come from the index"
+        findings = tuple(_finding(item) for item in entry.broken)
+        if entry.agent is None:
+            return msgspec.structs.replace(self._broken(entry.broken[0], workspace), diagnostics=findings)
+        row = self._in_force(entry, workspace)
+        return msgspec.structs.replace(row, diagnostics=findings) if findings else row
+
+    def _in_force(self, entry: FleetEntry, workspace: Workspace | None) -> Agent:
+        assert entry.agent is not None
+        row = agent_payload(entry.agent, self._config, workspace.id if workspace else "")
+        if entry.warnings or entry.agent.extension:
+            warnings = tuple(_finding(item) for item in entry.warnings)
+            row = msgspec.structs.replace(row, warnings=warnings, extension=entry.agent.extension)
+        return row
+
+    def _broken(self, item: NamedDiagnostic, workspace: Workspace | None) -> Agent:
+        return broken_payload(
+            item.name,
+            item.path,
+            item.kind or item.diagnostic.code,
+            item.message,
+            in_workspace=not item.path.startswith(f"{self._home.agents}/"),
+            workspace_id=workspace.id if workspace else "",
+        )
 
     async def get(self, name: str, workspace: Workspace | None) -> Agent:
         """Return one agent's payload; a broken one with its diagnostics.
@@ -88,14 +102,14 @@ class Fleet:
         Raises:
             NotFound: no definition of that name.
         """
-        rows = (await self.visible(workspace)).agents
         wanted = name.strip()
-        named = [row for row in rows if row.name == wanted]
-        if not named:
+        index = await self.views.confirm(workspace, await self.views.get(workspace), (wanted,))
+        if index.get(wanted) is None:
             raise NotFound(
-                f"agent {name!r} is not defined {_where(workspace)}: see `compozy agent list`", code="agent_not_found"
+                f"agent {name!r} is not defined {_where(workspace)}: see `compozy agent why {wanted}`",
+                code="agent_not_found",
             )
-        return next((row for row in named if not row.diagnostics), named[0])
+        return self.payload(index, wanted, workspace)
 
     async def find(self, requested: str, workspace: Workspace | None) -> VisibleAgent:
         """Return the definition a session should use: the requested one or the default.
@@ -104,10 +118,13 @@ class Fleet:
             InvalidRequest: no name, unknown name, or a definition that does not load.
         """
         name = resolve_agent_name(requested, workspace, self._config)
-        found = await self._discover(workspace)
-        for agent in found.agents:
-            if agent.name == name:
-                return VisibleAgent(loaded=agent.loaded, origin=agent.origin)
+        index = await self.views.confirm(workspace, await self.views.get(workspace), (name,))
+        entry = index.get(name)
+        if entry is not None and entry.agent is not None:
+            agent = entry.agent
+            # What an extension brings is no more trusted than what a workspace brings (decisions D15).
+            return VisibleAgent(loaded=agent.loaded, origin="workspace" if agent.extension else agent.origin)
+        found = index.discovery
         for item in found.diagnostics:
             if item.name == name and item.diagnostic.severity == "error":
                 raise InvalidRequest(
@@ -138,8 +155,12 @@ class Fleet:
         if not task.strip():
             raise InvalidRequest("task is required: say in a sentence what should be done")
         default = resolve_agent_name("", workspace, self._config)
-        usable = [row for row in (await self.visible(workspace)).agents if not row.diagnostics]
+        usable = [row for row in (await self.visible(workspace)).agents if row.definition_digest]
         return select(task, usable, default)
+
+
+def _finding(item: NamedDiagnostic) -> AgentDiagnostic:
+    return AgentDiagnostic(path=item.path, error_kind=item.kind or item.diagnostic.code, message=item.message)
 
 
 def _where(workspace: Workspace | None) -> str:

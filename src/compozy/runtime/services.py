@@ -11,6 +11,7 @@ from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
+from compozy.runtime.agent_catalog import AgentCatalog
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
@@ -29,6 +30,7 @@ class Services:
     store: Store
     workspaces: Workspaces
     fleet: Fleet
+    agent_catalog: AgentCatalog
     sessions: Sessions
     status: DaemonStatus
     redactor: Redactor
@@ -65,6 +67,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         store=store,
         workspaces=workspaces,
         fleet=fleet,
+        agent_catalog=AgentCatalog(fleet, store),
         sessions=sessions,
         status=status,
         redactor=redactor,
@@ -78,4 +81,5 @@ async def stop_work(services: Services, *, seconds: float) -> None:
 
 async def close_services(services: Services) -> None:
     """Close what `open_services` opened, after the last request was answered."""
+    await services.fleet.close()
     await services.store.close()

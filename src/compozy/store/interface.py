@@ -185,6 +185,10 @@ class Store(Protocol):
         """Return the metrics of each named agent at `now`, zeros where it has no sessions. Cost is per name asked."""
         ...
 
+    async def active_agents(self, workspace_id: str) -> frozenset[str]:
+        """Return the names of the agents with at least one active session that a list may show."""
+        ...
+
     async def delete_session(self, session_id: str) -> bool:
         """Remove the session with its events, prompts and processes; return whether it was there."""
         ...

@@ -86,6 +86,10 @@ class MemoryStore:
         shown = [row for _, row in self._sessions.values() if row.shown and row.workspace_id == workspace_id]
         return {name: _measure([row for row in shown if row.agent_name == name], moment) for name in names}
 
+    async def active_agents(self, workspace_id: str) -> frozenset[str]:
+        rows = (row for _, row in self._sessions.values() if row.shown and row.workspace_id == workspace_id)
+        return frozenset(row.agent_name for row in rows if row.state == "active")
+
     async def delete_session(self, session_id: str) -> bool:
         if self._sessions.pop(session_id, None) is None:
             return False

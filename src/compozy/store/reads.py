@@ -37,10 +37,16 @@ SELECT coalesce(sum(sessions), 0), coalesce(sum(sessions * (state = 'active')), 
     ), '')
 FROM session_rollup WHERE agent_name = ? AND workspace_id = ? AND shown = 1
 """
+# One row for all names, and an index that holds nothing else (migrations/0002_active_agents.sql).
+_ACTIVE_AGENTS = """
+SELECT json_group_array(agent_name) FROM session_rollup
+WHERE workspace_id = ? AND state = 'active' AND shown = 1
+"""
 # Fewer matches than this are found by their filter and sorted; sorting them costs about a millisecond.
 _FEW_MATCHES = 1_000
 # Key, id, type, turn, agent, time, archived, length of the content.
 _EventHead = tuple[int, str, str, str, str, str, int, int]
+_names = msgspec.json.Decoder(frozenset[str])
 _event_heads = msgspec.json.Decoder(list[_EventHead])
 
 
@@ -80,6 +86,11 @@ def _agent_metrics(connection: sqlite3.Connection, workspace_id: str, name: str,
     return AgentMetrics(
         total=total, active=active, failed=failed, runtime_seconds=runtime_us // 1_000_000, last_activity_at=last
     )
+
+
+def active_agents(connection: sqlite3.Connection, workspace_id: str) -> frozenset[str]:
+    """Return the names of the agents with active sessions."""
+    return _names.decode(connection.execute(_ACTIVE_AGENTS, (workspace_id,)).fetchone()[0])
 
 
 def list_sessions(connection: sqlite3.Connection, query: SessionQuery) -> SessionRows:

@@ -104,6 +104,9 @@ class SqliteStore:
         moment = microseconds(now)
         return await self._read(lambda connection: reads.agent_metrics(connection, workspace_id, names, moment))
 
+    async def active_agents(self, workspace_id: str) -> frozenset[str]:
+        return await self._read(lambda connection: reads.active_agents(connection, workspace_id))
+
     async def delete_session(self, session_id: str) -> bool:
         writer = self._open_writer()
 

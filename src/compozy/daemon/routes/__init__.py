@@ -1,6 +1,7 @@
 """Every route of the API, joined in one tuple (`ALL_ROUTES`). A new module of routes is added here."""
 
 from compozy.daemon.routes import (
+    agent_catalog,
     agents,
     session_interactions,
     session_prompt,
@@ -14,6 +15,7 @@ from compozy.daemon.routing import Route
 ALL_ROUTES: tuple[Route, ...] = (
     *status.ROUTES,
     *workspaces.ROUTES,
+    *agent_catalog.ROUTES,
     *agents.ROUTES,
     *sessions.ROUTES,
     *session_prompt.ROUTES,

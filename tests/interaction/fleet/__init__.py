@@ -1,0 +1,1 @@
+"""The fleet through the daemon: catalog, workspaces, discovery."""
