@@ -74,11 +74,9 @@ class AgentReader:
         if kept is None:
             return True
         try:
-            if stamp(os.stat(folder, follow_symlinks=False)) != kept.folder:
+            if stamp(folder.lstat()) != kept.folder:
                 return False
-            return all(
-                stamp(os.stat(folder / file.name, follow_symlinks=False)) == file.identity for file in kept.files
-            )
+            return all(stamp((folder / file.name).lstat()) == file.identity for file in kept.files)
         except OSError:
             return False
 

@@ -95,7 +95,8 @@ def query_number(request: Request, name: str, *, default: int, minimum: int, max
         return default
     if not (text.isascii() and text.removeprefix("-").isdigit()) or not minimum <= int(text[:20]) <= maximum:
         raise InvalidRequest(
-            f"query parameter {name!r} is {text!r}; write a whole number from {minimum} to {maximum}"
+            f"query parameter {name!r} is {text!r}; write a whole number from {minimum} to {maximum}",
+            details={"parameter": name},
         )
     return int(text)
 

@@ -12,7 +12,7 @@ import hashlib
 import json
 import logging
 from bisect import bisect_left
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
 from compozy.catalog.fleet_index import FleetIndex
@@ -86,7 +86,7 @@ class AgentCatalog:
     def __init__(self, fleet: Fleet, store: Store) -> None:
         self._fleet = fleet
         self._store = store
-        self._waiting: asyncio.Future[object] | None = None
+        self._is_answered: Callable[[], bool] = _always
 
     async def page(self, workspace: Workspace, query: CatalogQuery) -> CatalogPage:
         """Return the page that the query asks for.
@@ -126,7 +126,7 @@ class AgentCatalog:
 
     async def _ask(self, reading: Awaitable[T]) -> T | None:
         """Await a read of the store, briefly; None when it fails or takes too long."""
-        if self._waiting is not None and not self._waiting.done():
+        if not self._is_answered():
             # The store still has not answered an earlier read: do not put more behind it.
             reading = _dropped(reading)
         task = asyncio.ensure_future(reading)
@@ -135,7 +135,7 @@ class AgentCatalog:
         except StoreUnavailable as error:
             _log.warning("the fleet is listed without sessions: %s", error.message)
         except TimeoutError:
-            self._waiting = task
+            self._is_answered = task.done
             task.add_done_callback(_collect)
             _log.warning("the fleet is listed without sessions: the store does not answer; is its file locked?")
         return None
@@ -229,7 +229,11 @@ async def _dropped(reading: Awaitable[T]) -> T:
     raise StoreUnavailable("the store has not answered an earlier read yet; end the process that locks its file")
 
 
-def _collect(task: "asyncio.Future[object]") -> None:
+def _always() -> bool:
+    return True
+
+
+def _collect(task: "asyncio.Future[T]") -> None:
     """Take the result of a read nobody waits for any more."""
     if not task.cancelled():
         task.exception()

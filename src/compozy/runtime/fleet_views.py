@@ -7,7 +7,6 @@ closely for as long as somebody reads; nobody gets a view whose look began more 
 
 import asyncio
 import logging
-import os
 import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -109,7 +108,7 @@ class FleetViews:
             await asyncio.sleep(max(_PAUSE_SECONDS, 2 * shelf.cost))
             try:
                 await self._look(shelf, since=time.monotonic())
-            except Exception:
+            except Exception:  # noqa: BLE001 - supervises looks nobody waits for; the next read looks itself
                 _log.exception("looking at the agents failed; the next read tries again")
                 return
 
@@ -154,7 +153,7 @@ def _root_stamps(discovery: Discovery) -> tuple[_Stamp | None, ...]:
 
 def _stamp_of(path: str) -> _Stamp | None:
     try:
-        return stamp(os.stat(path, follow_symlinks=False))
+        return stamp(Path(path).lstat())
     except OSError:
         return None
 
@@ -164,9 +163,7 @@ def _is_same(one: Discovery, other: Discovery) -> bool:
     return (
         len(one.agents) == len(other.agents)
         and len(one.shadowed) == len(other.shadowed)
-        and all(
-            a.loaded is b.loaded and a.root == b.root for a, b in zip(one.agents, other.agents, strict=True)
-        )
+        and all(a.loaded is b.loaded and a.root == b.root for a, b in zip(one.agents, other.agents, strict=True))
         and all(a.loaded is b.loaded for a, b in zip(one.shadowed, other.shadowed, strict=True))
         and one.diagnostics == other.diagnostics
         and one.sources == other.sources
