@@ -5,6 +5,7 @@ import http.client
 import json
 import os
 import shlex
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -72,7 +73,7 @@ def test_the_workspace_folder_went_away(served: Cli) -> None:
     gone = served.folder / "gone"
     gone.mkdir()
     assert served("workspace", "add", str(gone), "--name", "gone").code == 0
-    gone.rmdir()
+    shutil.rmtree(gone)
     call = served("session", "new", "--workspace", "gone")
     assert call.code == 69
     assert_one_sentence(call.err)

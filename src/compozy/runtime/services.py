@@ -4,11 +4,13 @@ Opened: store, workspaces, fleet, sessions. Closed the other way round. A servic
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from compozy import __version__
 from compozy.acp.client import launch
 from compozy.config.config import Config
 from compozy.config.home import Home
+from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
@@ -44,9 +46,12 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     Raises:
         StoreUnavailable: the store cannot be opened, or its file belongs to another program.
     """
+    is_fresh = not home.database.exists()
     store = SqliteStore(home.database)
     await store.open()
-    workspaces = Workspaces(store)
+    workspaces = Workspaces(store, user_home=_user_home(), check=lambda root: load_config(home, root))
+    if is_fresh:
+        await workspaces.register_user_home()
     fleet = Fleet(home, config)
     deps = Deps(
         store=store,
@@ -72,6 +77,14 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         status=status,
         redactor=redactor,
     )
+
+
+def _user_home() -> Path | None:
+    try:
+        return Path.home()
+    except RuntimeError:
+        # No HOME and no entry in the password database: then there is no such workspace.
+        return None
 
 
 async def stop_work(services: Services, *, seconds: float) -> None:

@@ -1,28 +1,44 @@
 """Workspaces: register, resolve by id, name or path, and the roots of each (contract §3.4).
 
 The registry is small and read on every request: it is kept in memory, written through to the store. A path belongs
-to the nearest enclosing registered root; additional directories never own a path. The workspace's own
-`workspace.toml` waits for a later issue.
+to the nearest enclosing registered root; additional directories never own a path, and the user's own home folder
+owns itself only. Each workspace also carries an id of its own in its `workspace.toml`.
 """
 
 import asyncio
+import logging
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from compozy.catalog.workspace_file import find_root, is_ulid, touch
 from compozy.model import ids, times
-from compozy.model.errors import Conflict, Gone, InvalidRequest, NotFound
+from compozy.model.errors import CompozyError, Conflict, Gone, InvalidRequest, NotFound
 from compozy.model.workspace import Workspace
 from compozy.store.interface import Store
 
+_log = logging.getLogger("compozy.workspaces")
+_LONGEST_NAME = 200
+
 
 class Workspaces:
-    """The registry of workspaces, kept in the store."""
+    """The registry of workspaces, kept in the store.
 
-    def __init__(self, store: Store) -> None:
+    `check` is called with a root before it is registered and raises where the workspace cannot be resolved.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        user_home: Path | None = None,
+        check: Callable[[Path], object] | None = None,
+    ) -> None:
         self._store = store
+        self._user_home = os.path.realpath(user_home) if user_home else ""
+        self._check = check
         self._rows: dict[str, Workspace] | None = None
         # Keeps "look whether it exists" and "register" one step.
         self._lock = asyncio.Lock()
@@ -48,6 +64,10 @@ class Workspaces:
         if text in rows:
             return rows[text]
         found = self._owner(rows, text) if text.startswith("/") else self._by_name(rows, text)
+        if found is None and is_ulid(text):
+            roots = [row.root_dir for row in rows.values()]
+            root = await asyncio.to_thread(find_root, text, roots)
+            found = next((row for row in rows.values() if row.root_dir == root), None)
         if found is None:
             raise NotFound(
                 f"workspace {reference!r} is not registered: give an id, a name or an absolute path below a root",
@@ -58,9 +78,15 @@ class Workspaces:
     def _by_name(self, rows: dict[str, Workspace], name: str) -> Workspace | None:
         return next((row for row in rows.values() if row.name == name), None)
 
+    def _owns(self, row: Workspace, real: str) -> bool:
+        # The user's own home folder would swallow every project below it: it counts for itself only.
+        return real == row.root_dir if row.root_dir == self._user_home else _is_below(real, row.root_dir)
+
     def _owner(self, rows: dict[str, Workspace], path: str) -> Workspace | None:
+        if "\0" in path:
+            return None
         real = os.path.realpath(path)
-        enclosing = [row for row in rows.values() if _is_below(real, row.root_dir)]
+        enclosing = [row for row in rows.values() if self._owns(row, real)]
         return max(enclosing, key=lambda row: len(row.root_dir), default=None)
 
     async def register(
@@ -75,20 +101,29 @@ class Workspaces:
         """Register a root.
 
         Raises:
-            InvalidRequest: a path is not absolute or not a directory.
+            InvalidRequest: a path is not absolute or not a directory, or the workspace cannot be resolved.
             Conflict: the root, or the name that was asked for, is taken.
         """
         root = _directory(root_dir, "root_dir")
+        wanted = _checked_name(name) if name.strip() else ""
+        if self._check is not None:
+            try:
+                await asyncio.to_thread(self._check, Path(root))
+            except CompozyError as error:
+                raise InvalidRequest(
+                    f"workspace {root!r} cannot be resolved and was not registered: {error.message}",
+                    code="workspace_unresolvable",
+                ) from error
         async with self._lock:
             rows = await self._load()
             if any(row.root_dir == root for row in rows.values()):
                 raise Conflict(f"workspace root {root!r} is registered already", code="workspace_exists")
-            if name.strip() and self._by_name(rows, name.strip()) is not None:
-                raise Conflict(f"workspace name {name.strip()!r} is taken: choose another", code="workspace_exists")
+            if wanted and self._by_name(rows, wanted) is not None:
+                raise Conflict(f"workspace name {wanted!r} is taken: choose another", code="workspace_exists")
             stamp = times.now()
             row = Workspace(
                 id=ids.new_workspace_id(),
-                name=name.strip() or _free_name(rows, Path(root).name or "root"),
+                name=wanted or _free_name(rows, Path(root).name or "root"),
                 root_dir=root,
                 add_dirs=_directories(add_dirs, root),
                 created_at=stamp,
@@ -97,7 +132,18 @@ class Workspaces:
                 sandbox_ref=sandbox_ref.strip(),
             )
             await self._keep(row)
-            return row
+        if root != self._user_home:
+            await asyncio.to_thread(touch, Path(root), stamp)
+        return row
+
+    async def register_user_home(self) -> None:
+        """Register the user's home folder, as a fresh install does (contract §1.4)."""
+        if self._user_home in ("", "/"):
+            return
+        try:
+            await self.register(self._user_home)
+        except CompozyError as error:
+            _log.warning("the user's home folder was not registered as a workspace: %s", error)
 
     async def resolve_or_register(self, path: str) -> Workspace:
         """Return the workspace that owns the path; register the path itself when none does.
@@ -149,7 +195,7 @@ class Workspaces:
     def _new_name(self, rows: dict[str, Workspace], row: Workspace, name: str) -> str:
         if not name:
             raise InvalidRequest("name must not be empty: leave it out to keep the present one")
-        other = self._by_name(rows, name)
+        other = self._by_name(rows, _checked_name(name))
         if other is not None and other.id != row.id:
             raise Conflict(f"workspace name {name!r} is taken: choose another", code="workspace_exists")
         return name
@@ -191,6 +237,18 @@ def _directory(text: str, field: str) -> str:
     if not Path(path).is_dir():
         raise InvalidRequest(f"{field} {path!r} does not exist or is not a directory", code="workspace_path_missing")
     return os.path.realpath(path)
+
+
+def _checked_name(text: str) -> str:
+    """Refuse names that could be taken for a path or an id, or that a person could not read."""
+    name = text.strip()
+    if len(name) > _LONGEST_NAME or not name.isprintable():
+        raise InvalidRequest(f"workspace name {name[:40]!r} must be at most {_LONGEST_NAME} printable characters")
+    if "/" in name or name in (".", "..") or name.startswith(("ws_", "~")):
+        raise InvalidRequest(
+            f"workspace name {name!r} would be taken for a path or an id: leave out '/', and 'ws_' or '~' in front"
+        )
+    return name
 
 
 def _directories(paths: Sequence[str], root: str) -> tuple[str, ...]:

@@ -1,6 +1,7 @@
 """Workspaces: names, nearest enclosing root, resolve-or-register, what stays over a restart (contract §3.4)."""
 
 import asyncio
+import shutil
 from pathlib import Path
 
 import pytest
@@ -91,6 +92,6 @@ async def test_an_update_changes_what_is_given_and_survives(tmp_path: Path) -> N
 
 async def test_a_vanished_root_is_gone(workspaces: Workspaces, tmp_path: Path) -> None:
     row = await workspaces.register(_folder(tmp_path / "shop"))
-    (tmp_path / "shop").rmdir()
+    shutil.rmtree(tmp_path / "shop")
     with pytest.raises(Gone):
         require_root(row)

@@ -8,6 +8,7 @@ from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
 from compozy.model.workspace import Workspace
 from compozy.runtime.services import Services
+from compozy.runtime.workspaces import require_root
 
 
 class _Select(Body, frozen=True, kw_only=True):
@@ -18,7 +19,11 @@ class _Select(Body, frozen=True, kw_only=True):
 
 async def _workspace(app: Services, request: Request) -> Workspace | None:
     reference = query_values(request).get("workspace", "")
-    return await app.workspaces.get(reference) if reference else None
+    if not reference:
+        return None
+    workspace = await app.workspaces.get(reference)
+    require_root(workspace)
+    return workspace
 
 
 async def list_agents(app: Services, request: Request) -> Response:

@@ -12,6 +12,7 @@ from compozy.model.record import Record
 from compozy.model.session import Session
 from compozy.model.workspace import Workspace
 from compozy.runtime.services import Services
+from compozy.runtime.workspaces import require_root
 from compozy.store.interface import SessionQuery
 
 _UNFINISHED = ("starting", "active", "stopping")
@@ -85,6 +86,7 @@ async def resolve_workspace(app: Services, request: Request) -> Response:
 async def get_workspace(app: Services, request: Request) -> Response:
     """Answer a workspace with its agents, sessions and providers."""
     row = await app.workspaces.get(request.path_params["workspace_id"])
+    require_root(row)
     agents = await app.fleet.visible(row)
     sessions = await app.sessions.page(SessionQuery(workspace_id=row.id, limit=_SHOWN_SESSIONS))
     providers = tuple(
