@@ -31,6 +31,7 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("workspace", "Register the folders agents work in."),
     GroupEntry("skill", "Check skills."),
     GroupEntry("vault", "Keep secrets encrypted, and use them by name."),
+    GroupEntry("config", "Read and change settings, and see where each comes from."),
     GroupEntry("daemon", "Start and stop the background daemon."),
 )
 
@@ -67,6 +68,14 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),
+    CommandEntry("config show", _COMMANDS + "config_read:config_show", "Show every setting in force."),
+    CommandEntry("config get", _COMMANDS + "config_read:config_get", "Print one setting."),
+    CommandEntry("config set", _COMMANDS + "config_write:config_set", "Change one setting."),
+    CommandEntry("config unset", _COMMANDS + "config_write:config_unset", "Remove one setting."),
+    CommandEntry("config list", _COMMANDS + "config_read:config_list", "List what is set, and by which file."),
+    CommandEntry("config explain", _COMMANDS + "config_read:config_explain", "Say where a setting comes from."),
+    CommandEntry("config validate", _COMMANDS + "config_read:config_validate", "Check the settings files."),
+    CommandEntry("config path", _COMMANDS + "config_read:config_path", "Print where the settings file lies."),
     CommandEntry("skill check", _COMMANDS + "skill_check:command", "Check skills, and repair them."),
     CommandEntry("vault set", _COMMANDS + "vault:vault_set", "Keep a secret."),
     CommandEntry("vault list", _COMMANDS + "vault:vault_list", "List the names of the kept secrets."),

@@ -62,7 +62,7 @@ def prepare_home(home: Home, environ: Mapping[str, str] | None = None) -> None:
         return
     source = read_toml(home.config_file)
     if source is None:
-        _write(home.config_file, _FIRST_CONFIG.format(provider=f'"{_first_provider(environ)}"'))
+        write_settings_file(home.config_file, _FIRST_CONFIG.format(provider=f'"{_first_provider(environ)}"'))
         return
     defaults = source.table.get("defaults", {})
     if isinstance(defaults, dict) and "provider" not in defaults:
@@ -164,14 +164,18 @@ def _first_provider(environ: Mapping[str, str] | None) -> str:
 
 
 def _change(path: Path, values: dict[tuple[str, ...], str]) -> None:
-    from compozy.config.toml_edit import set_values  # noqa: PLC0415 - start-up cost
+    from compozy.config.toml_edit import change_values  # noqa: PLC0415 - start-up cost
 
     source = read_toml(path)
-    _write(path, set_values(source.text if source else "", values, path=str(path)))
+    write_settings_file(path, change_values(source.text if source else "", dict(values), path=str(path)))
 
 
-def _write(path: Path, text: str) -> None:
-    """Replace the file atomically; a new one is 0600, an existing one keeps its mode. A linked file is followed."""
+def write_settings_file(path: Path, text: str) -> None:
+    """Replace config.toml atomically; a new one is 0600, an existing one keeps its mode. A linked file is followed.
+
+    Raises:
+        HomeError: it cannot be written.
+    """
     target = Path(os.path.realpath(path))
     try:
         mode = target.stat().st_mode & 0o777 if target.exists() else 0o600

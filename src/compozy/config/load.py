@@ -8,8 +8,9 @@ import copy
 import re
 import types
 import typing
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -25,7 +26,7 @@ from compozy.config.providers import (
     merge_provider_tables,
 )
 from compozy.config.sections import OTHER_SECTIONS
-from compozy.config.toml_source import KeyPath, TomlSource, read_toml
+from compozy.config.toml_source import KeyPath, TomlSource, read_toml, toml_source
 from compozy.config.workspace_rules import WorkspaceRules
 from compozy.documents.text import nearest
 from compozy.model.provider import Provider
@@ -38,35 +39,35 @@ _MESSAGE_PATH = re.compile(r"^(?P<text>.*?)(?: - at `\$(?P<path>[^`]*)`)?$", re.
 _PATH_PART = re.compile(r"\.([A-Za-z0-9_-]+)|\[(\d+|\.\.\.)\]")
 
 
-class _Sections(Config, frozen=True, kw_only=True):
+class FileSections(Config, frozen=True, kw_only=True):
     """The shape of a file: like `Config`, with providers as they are written."""
 
     providers: dict[str, ProviderTable] = {}  # type: ignore[assignment]
 
 
-def load_config(home: Home, workspace_root: Path | None = None) -> Config:
+class Layer(NamedTuple):
+    """One file: what it says, the `table` that counts, and what it may not decide: key paths with the reason."""
+
+    origin: Literal["home", "workspace"]
+    source: TomlSource
+    table: dict[str, object]
+    refused: Mapping[tuple[str, ...], str]
+
+
+def load_config(
+    home: Home, workspace_root: Path | None = None, *, instead: Mapping[Path, str] | None = None
+) -> Config:
     """Return the configuration in force, for the home alone or for one workspace.
+
+    Args:
+        instead: texts to read in place of what lies at these paths, to check a file before it is written.
 
     Raises:
         ConfigError: a file cannot be read or has mistakes; the message names every one with its place.
     """
     notes: list[str] = []
-    tables: list[dict[str, object]] = []
-    sources: list[str] = []
-    for path, in_workspace in _files(home, workspace_root):
-        source = read_toml(path)
-        if source is None:
-            continue
-        notes += _check(source, _tables(_merged(tables).get("providers")))
-        table = source.table
-        if in_workspace:
-            home_sections = _convert(_merged(tables))
-            rules = WorkspaceRules(trust=home_sections.trust, permissions=home_sections.permissions)
-            table = rules.apply(table, source)
-            notes += rules.notes
-        tables.append(table)
-        sources.append(str(path))
-    merged = _merged(tables)
+    layers = read_layers(home, workspace_root, instead=instead, notes=notes)
+    merged = _merged([layer.table for layer in layers])
     sections = _convert(merged)
     values = {name: getattr(sections, name) for name in Config.__struct_fields__}
     values |= {
@@ -75,15 +76,58 @@ def load_config(home: Home, workspace_root: Path | None = None) -> Config:
             sections.defaults, provider=canonical_provider(sections.defaults.provider)
         ),
         "notes": tuple(notes),
-        "sources": tuple(sources),
+        "sources": tuple(str(layer.source.path) for layer in layers),
     }
     return Config(**values)
+
+
+def read_layers(
+    home: Home,
+    workspace_root: Path | None = None,
+    *,
+    instead: Mapping[Path, str] | None = None,
+    notes: list[str] | None = None,
+) -> list[Layer]:
+    """Return the files that count, lowest first, each checked on its own; findings are added to `notes`.
+
+    Raises:
+        ConfigError: as `load_config`.
+    """
+    found: list[str] = [] if notes is None else notes
+    layers: list[Layer] = []
+    for path, in_workspace in _files(home, workspace_root):
+        text = (instead or {}).get(path)
+        source = read_toml(path) if text is None else toml_source(path, text)
+        if source is None:
+            continue
+        below = _merged([layer.table for layer in layers])
+        found += _check(source, _tables(below.get("providers")))
+        if not in_workspace:
+            layers.append(Layer("home", source, source.table, {}))
+            continue
+        home_sections = _convert(below)
+        rules = WorkspaceRules(trust=home_sections.trust, permissions=home_sections.permissions)
+        table = rules.apply(source.table, source)
+        found += rules.notes
+        layers.append(Layer("workspace", source, table, rules.refused))
+    return layers
+
+
+def canonical_layer_table(table: dict[str, object]) -> dict[str, object]:
+    """Return a file's table with its providers under the names of their rows."""
+    written = table.get("providers")
+    return {**table, "providers": _merge_providers({}, _tables(written))} if isinstance(written, dict) else table
+
+
+def workspace_config_file(root: Path) -> Path:
+    """Return where a workspace's own settings lie."""
+    return root / ".compozy" / "config.toml"
 
 
 def _files(home: Home, workspace_root: Path | None) -> Iterator[tuple[Path, bool]]:
     yield home.config_file, False
     if workspace_root is not None:
-        path = workspace_root / ".compozy" / "config.toml"
+        path = workspace_config_file(workspace_root)
         # A workspace that is the home's parent names the home's own file: one file, read once.
         if path.absolute() != home.config_file.absolute():
             yield path, True
@@ -143,21 +187,28 @@ def _drop(table: object, key: KeyPath) -> bool:
 
 
 def _unknown_keys(source: TomlSource, table: dict[str, object]) -> Iterator[str]:
-    found = list(_unknown(table, _Sections, ()))
-    for path, choices in found:
-        name = str(path[-1])
-        removed = REMOVED_KEYS.get(name) if len(path) == 3 and path[0] == "providers" else None
-        if removed is not None:
-            yield f"{source.place(path)}: provider key {name!r} was removed; {removed}"
-            continue
-        close = nearest(name, choices)
-        advice = f"did you mean {close!r}?" if close else f"known here: {', '.join(sorted(choices))}"
-        yield f"{source.place(path)}: unknown config key {_dotted(path)!r}; {advice}"
+    for path, choices in list(_unknown(table, FileSections, ())):
+        yield f"{source.place(path)}: {_unknown_key(path, choices)}"
+
+
+def unknown_key_problems(table: dict[str, object]) -> str:
+    """Return what is wrong with the keys of a table of no file, "" when all are known."""
+    return "\n".join(_unknown_key(path, choices) for path, choices in _unknown(table, FileSections, ()))
+
+
+def _unknown_key(path: KeyPath, choices: tuple[str, ...]) -> str:
+    name = str(path[-1])
+    removed = REMOVED_KEYS.get(name) if len(path) == 3 and path[0] == "providers" else None
+    if removed is not None:
+        return f"provider key {name!r} was removed; {removed}"
+    close = nearest(name, choices)
+    advice = f"did you mean {close!r}?" if close else f"known here: {', '.join(sorted(choices))}"
+    return f"unknown config key {_dotted(path)!r}; {advice}"
 
 
 def _unknown(value: object, expected: object, path: KeyPath) -> Iterator[tuple[KeyPath, tuple[str, ...]]]:
     """Walk a value beside its type and yield the keys the type does not know."""
-    expected = _bare(expected)
+    expected = bare_type(expected)
     if isinstance(expected, type) and issubclass(expected, Record) and isinstance(value, dict):
         hints = typing.get_type_hints(expected, include_extras=True)
         known = [name for name in expected.__struct_fields__ if path or name not in _NOT_IN_FILES]
@@ -177,7 +228,7 @@ def _unknown(value: object, expected: object, path: KeyPath) -> Iterator[tuple[K
             yield from _unknown(inner, arguments[0], (*path, index))
 
 
-def _bare(expected: object) -> object:
+def bare_type(expected: object) -> object:
     """Drop `Annotated` and `| None` around a type."""
     while True:
         if hasattr(expected, "__metadata__"):
@@ -246,8 +297,8 @@ def _merge_by_name(below: object, value: object, *, replace: bool) -> list[objec
     return rows
 
 
-def _convert(table: dict[str, object]) -> _Sections:
-    return msgspec.convert(table, _Sections, dec_hook=_decode)
+def _convert(table: dict[str, object]) -> FileSections:
+    return msgspec.convert(table, FileSections, dec_hook=_decode)
 
 
 def _decode(expected: type, value: object) -> object:
@@ -277,7 +328,7 @@ def _dotted(path: KeyPath) -> str:
     return "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path).lstrip(".")
 
 
-def _cross_checks(source: TomlSource, sections: _Sections) -> Iterator[str]:
+def _cross_checks(source: TomlSource, sections: FileSections) -> Iterator[str]:
     supervision = sections.session.supervision
     if 0 < supervision.inactivity_timeout < supervision.inactivity_warning_after:
         place = source.place(("session", "supervision", "inactivity_warning_after"))

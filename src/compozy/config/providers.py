@@ -11,7 +11,16 @@ from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.config.commands import split_command
 from compozy.config.durations import Duration
 from compozy.config.sections import Free
-from compozy.model.provider import AuthMode, CredentialSlot, CuratedModel, EnvPolicy, Harness, HomePolicy, Provider
+from compozy.model.provider import (
+    AuthMode,
+    CredentialSlot,
+    CuratedModel,
+    EnvPolicy,
+    Harness,
+    HomePolicy,
+    ModelDiscovery,
+    Provider,
+)
 from compozy.model.record import Record
 
 # Keys of older versions of the format, and where their meaning lives now.
@@ -138,6 +147,11 @@ def merge_provider_tables(base: dict[str, object], overlay: dict[str, object]) -
     return merged
 
 
+def build_defaults() -> dict[str, Provider]:
+    """Return the built-in rows, as they are without any file."""
+    return dict(BUILTIN_PROVIDERS)
+
+
 def build_provider(name: str, written: dict[str, object], table: ProviderTable) -> Provider:
     """Return the provider `name` with the written fields over its built-in row.
 
@@ -184,6 +198,11 @@ def _model_changes(written: dict[str, object], table: ProviderTable) -> dict[str
         changes["curated"] = tuple(
             CuratedModel(**{name: getattr(row, name) for name in row.__struct_fields__})
             for row in table.models.curated
+        )
+    if "discovery" in models:
+        found = table.models.discovery
+        changes["discovery"] = ModelDiscovery(
+            enabled=found.enabled, command=found.command, endpoint=found.endpoint, timeout=float(found.timeout)
         )
     if "reasoning" in models:
         changes["reasoning_apply"] = table.models.reasoning.apply

@@ -7,8 +7,10 @@ from compozy.config.errors import ConfigError
 from compozy.documents.edits import EditRefused, edit_toml
 
 
-def set_values(text: str, values: dict[tuple[str, ...], str], *, path: str) -> str:
-    """Return the TOML text with each dotted key set; `path` names the file in messages.
+def change_values(text: str, values: dict[tuple[str, ...], object], *, path: str) -> str:
+    """Return the TOML text with each dotted key set, or removed where the value is None.
+
+    `path` names the file in messages.
 
     Raises:
         ConfigError: the text is no TOML, or a key's parent is no table.

@@ -26,6 +26,15 @@ class TomlSource:
         self.text = text
         self._places: TomlPlaces | None = None
 
+    def is_written(self, key: KeyPath) -> bool:
+        """Whether the file itself says something at this key path."""
+        value: object = self.table
+        for part in key:
+            if not isinstance(value, dict) or part not in value:
+                return False
+            value = value[part]
+        return True
+
     def place(self, key: KeyPath) -> str:
         """Return ``file:line`` for a key path, with the line of the nearest parent that is written."""
         if self._places is None:
@@ -56,6 +65,15 @@ def read_toml(path: Path) -> TomlSource | None:
         text = data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{str(path)!r} is not UTF-8 (byte {error.start}); save it as UTF-8") from error
+    return toml_source(path, text)
+
+
+def toml_source(path: Path, text: str) -> TomlSource:
+    """Parse a text that is, or is to be, the content of `path`.
+
+    Raises:
+        ConfigError: it is no TOML.
+    """
     try:
         table = parse_toml(text)
     except TomlProblem as problem:

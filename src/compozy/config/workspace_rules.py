@@ -16,12 +16,13 @@ _NEEDS_TRUST = frozenset({"hooks", "mcp_servers", "tools"})
 
 
 class WorkspaceRules:
-    """Filters one workspace's table; `notes` collects what was left out and why."""
+    """Filters one workspace's table; `notes` and `refused` (by key path) collect what was left out and why."""
 
     def __init__(self, *, trust: TrustSection, permissions: PermissionsSection) -> None:
         self._trusts_all = trust.mode == "off"
         self._cap = permissions.mode
         self.notes: list[str] = []
+        self.refused: dict[tuple[str, ...], str] = {}
 
     def apply(self, table: dict[str, object], source: TomlSource) -> dict[str, object]:
         """Return the table without what this workspace may not decide."""
@@ -61,4 +62,5 @@ class WorkspaceRules:
         return permissions
 
     def _note(self, source: TomlSource, key: str, why: str) -> None:
+        self.refused[tuple(key.split("."))] = why
         self.notes.append(f"{source.place(tuple(key.split('.')))}: {key} {why}; it is left out")

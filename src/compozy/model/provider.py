@@ -43,6 +43,15 @@ class CredentialSlot(Record, frozen=True, kw_only=True):
     required: bool = True
 
 
+class ModelDiscovery(Record, frozen=True, kw_only=True):
+    """How a provider's own list of models is asked for; `timeout` in seconds, 0 for the usual one."""
+
+    enabled: bool = False
+    command: str = ""
+    endpoint: str = ""
+    timeout: float = 0.0
+
+
 class Provider(Record, frozen=True, kw_only=True):
     """One provider after merging built-in row and config."""
 
@@ -56,6 +65,7 @@ class Provider(Record, frozen=True, kw_only=True):
     home_policy: HomePolicy = "operator"
     default_model: str = ""
     curated: tuple[CuratedModel, ...] = ()
+    discovery: ModelDiscovery = ModelDiscovery()
     reasoning_apply: Literal["acp_option", "none"] = "none"
     session_mcp: bool = True
     credential_slots: tuple[CredentialSlot, ...] = ()

@@ -1,0 +1,180 @@
+"""Setting and removing values of config.toml: checked before it is written, old-or-new on disk, nothing else touched.
+
+One lock of the home orders writers of all processes. The text keeps its comments and order (decisions D3). What a
+workspace may never decide is refused instead of being written in vain.
+"""
+
+import fcntl
+import os
+import time
+import typing
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from compozy.config.builtin_providers import canonical_provider
+from compozy.config.effective import effective_table, look_up
+from compozy.config.errors import ConfigError, HomeError
+from compozy.config.home import Home
+from compozy.config.install import create_home, write_settings_file
+from compozy.config.keys import ANY, Key, Lifecycle, is_table, join_key, lifecycle_of, type_at
+from compozy.config.load import load_config, read_layers, workspace_config_file
+from compozy.config.toml_edit import change_values
+from compozy.config.toml_source import read_toml
+from compozy.documents.toml_reader import TomlProblem
+from compozy.documents.toml_reader import read_toml as parse_toml
+from compozy.model.record import Record
+
+_LOCK_SECONDS = 10
+
+
+class Change(Record, frozen=True, kw_only=True):
+    """What a change did: values in force before and after, where it was written, and how it is applied."""
+
+    key: str
+    before: object
+    after: object
+    file: str
+    lifecycle: Lifecycle
+    is_written: bool
+    note: str = ""
+
+
+def set_value(home: Home, key: Key, text: str, workspace_root: Path | None = None) -> Change:
+    """Set one key to what a person typed.
+
+    Raises:
+        ConfigError: the key holds a table, the value does not fit, or the workspace may not decide it.
+        HomeError: the file cannot be written.
+    """
+    if is_table(key):
+        raise ConfigError(f"{join_key(key)!r} is a table; set one of its keys: compozy config list {join_key(key)}")
+    return _change(home, key, read_value(key, text), workspace_root)
+
+
+def unset_value(home: Home, key: Key, workspace_root: Path | None = None) -> Change:
+    """Remove one key, or a whole table, from the file; what lies below it is in force again.
+
+    Raises:
+        ConfigError, HomeError: as `set_value`.
+    """
+    return _change(home, key, None, workspace_root)
+
+
+def read_value(key: Key, text: str) -> object:
+    """Return the value that a person's text means for a key: text is text, everything else is written as in TOML.
+
+    Raises:
+        ConfigError: the text is no value of TOML.
+    """
+    expected = type_at(key)
+    quoted = text[:1] in ("'", '"') and len(text) > 1 and text[-1:] == text[:1]
+    if not quoted and (expected is str or typing.get_origin(expected) is typing.Literal or _is_text(expected)):
+        return text
+    try:
+        return parse_toml(f"value = {text}\n")["value"]
+    except (TomlProblem, KeyError) as problem:
+        if expected is ANY:
+            return text
+        example = "['a', 'b']" if typing.get_origin(expected) is tuple else "true" if expected is bool else "5"
+        raise ConfigError(f"{join_key(key)}: {text!r} is no value of TOML; write it like {example}") from problem
+
+
+def _is_text(expected: object) -> bool:
+    return isinstance(expected, type) and expected.__name__ == "Duration"
+
+
+def change_settings(home: Home, values: Mapping[Key, object], workspace_root: Path | None = None) -> None:
+    """Set (or with None remove) several values at once, all or none.
+
+    Raises:
+        ConfigError: the file would not be valid; nothing is written.
+        HomeError: the file cannot be written.
+    """
+    path = _file(home, workspace_root)
+    with _locked(home):
+        source = read_toml(path)
+        text = change_values(source.text if source else "", dict(values), path=str(path))
+        load_config(home, workspace_root, instead={path: text})
+        if source is None or text != source.text:
+            write_settings_file(path, text)
+
+
+def _change(home: Home, key: Key, value: object, workspace_root: Path | None) -> Change:
+    path = _file(home, workspace_root)
+    with _locked(home):
+        before = _in_force(home, key, workspace_root)
+        source = read_toml(path)
+        text = source.text if source else ""
+        spelled = _spelled(source.table if source else {}, key)
+        if value is None and (source is None or not source.is_written(spelled)):
+            raise ConfigError(
+                f"{join_key(key)!r} is not set in {str(path)!r}; see: compozy config explain {join_key(key)}"
+            )
+        new = change_values(text, {spelled: value}, path=str(path))
+        config = load_config(home, workspace_root, instead={path: new})
+        layers = read_layers(home, workspace_root, instead={path: new})
+        refused = layers[-1].refused if workspace_root is not None and layers else {}
+        reason = next((why for at, why in refused.items() if spelled[: len(at)] == at), "")
+        if value is not None and "home alone" in reason:
+            raise ConfigError(f"{join_key(key)!r} {reason}; set it without --workspace")
+        if new != text:
+            path.parent.mkdir(mode=0o755, exist_ok=True)
+            write_settings_file(path, new)
+    return Change(
+        key=join_key(key),
+        before=before,
+        after=look_up(effective_table(config), key)[1],
+        file=str(path),
+        lifecycle=lifecycle_of(key),
+        is_written=new != text,
+        note=f"{join_key(key)} {reason}; it is left out until then" if reason and value is not None else "",
+    )
+
+
+def _in_force(home: Home, key: Key, workspace_root: Path | None) -> object:
+    return look_up(effective_table(load_config(home, workspace_root)), key)[1]
+
+
+def _file(home: Home, workspace_root: Path | None) -> Path:
+    return home.config_file if workspace_root is None else workspace_config_file(workspace_root)
+
+
+def _spelled(table: dict[str, object], key: Key) -> Key:
+    """Return the key with the provider's name as the file already spells it."""
+    written = table.get("providers")
+    if key[0] != "providers" or not isinstance(written, dict) or len(key) < 2:
+        return key
+    return next((("providers", name, *key[2:]) for name in written if canonical_provider(name) == key[1]), key)
+
+
+@contextmanager
+def _locked(home: Home) -> Iterator[None]:
+    """Hold the lock that orders all writers of this home's settings: read, check and write are one step."""
+    create_home(home)
+    path = home.root / ".config.lock"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        raise HomeError(f"cannot lock {str(path)!r}: {error.strerror}; check the folder's owner and mode") from error
+    try:
+        _wait_for_lock(handle, str(path))
+        yield
+    finally:
+        os.close(handle)
+
+
+def _wait_for_lock(handle: int, path: str) -> None:
+    """Take the lock; writers hold it for milliseconds."""
+    deadline = time.monotonic() + _LOCK_SECONDS
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > deadline:
+                raise HomeError(
+                    f"another program has held {path!r} for {_LOCK_SECONDS} s; end it and try again"
+                ) from error
+            time.sleep(0.01)
+        else:
+            return
