@@ -9,7 +9,15 @@ from bench.machine import describe_machine
 from bench.report import markdown_page, terminal_head, terminal_line
 
 # In the order of the table.
-_SUITES = ("bench.starts", "bench.formats", "bench.stores", "bench.wire", "bench.daemons", "bench.sessions")
+_SUITES = (
+    "bench.starts",
+    "bench.settings",
+    "bench.formats",
+    "bench.stores",
+    "bench.wire",
+    "bench.daemons",
+    "bench.sessions",
+)
 
 
 def main() -> int:

@@ -26,8 +26,21 @@ HEAD = """# Configuration
 This page is generated from the program (`scripts/generate_configuration.py`).
 
 Settings live in `config.toml` in compozy's home. The home is `~/.compozy`, or what `COMPOZY_HOME` names; a `.env`
-file in a repository never decides it. A workspace may add its own `.compozy/config.toml`. Every key is optional. The
-daemon reads the files when it starts, so restart it after a change: `compozy daemon stop`, `compozy daemon start`.
+file in a repository never decides it. A workspace may add its own `.compozy/config.toml`. Every key is optional.
+
+```console
+compozy config list                                # what is set, and by which file
+compozy config get defaults.provider               # one value in force
+compozy config set defaults.provider claude        # changes this value, keeps comments and order
+compozy config set defaults.agent reviewer --workspace .
+compozy config unset defaults.agent --workspace .
+compozy config explain permissions.mode            # file and line of every value, and why one does not count
+compozy config validate                            # every mistake with file and line
+```
+
+A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models` and
+`skills.disabled_skills` at once; everything else needs a restart, and `config set` says so:
+`compozy daemon stop && compozy daemon start`. Edited the file by hand? `compozy config explain KEY` tells which of the two it is.
 
 ## How files are merged
 Defaults first, then the home's file, then the workspace's. A value that is written later replaces the earlier one;

@@ -5,6 +5,8 @@ Reading and writing settings needs no daemon; one that runs is asked to take ove
 
 from pathlib import Path
 
+# First, before anything of `config`: it keeps msgspec from loading what it does not need.
+import compozy.model.record  # noqa: F401
 from compozy.cli.connection import JsonObject, connected, fetch, objects, text_of
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note

@@ -6,8 +6,6 @@ Splits and joins them, says which value a key takes, and how a change of it is a
 import re
 import typing
 
-import msgspec
-
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.errors import ConfigError
 from compozy.config.key_meanings import MEANINGS, PROVIDER_MEANINGS
@@ -69,7 +67,7 @@ def type_at(key: Key) -> object:
 def is_table(key: Key) -> bool:
     """Whether the key holds other keys instead of a value."""
     expected = type_at(key)
-    return (isinstance(expected, type) and issubclass(expected, msgspec.Struct)) or (
+    return (isinstance(expected, type) and issubclass(expected, Record)) or (
         typing.get_origin(expected) is dict and len(key) < 2
     )
 

@@ -27,7 +27,7 @@ from compozy.model.record import Record
 REMOVED_KEYS: dict[str, str] = {
     "default_model": "use models.default",
     "supported_models": "use models.curated",
-    "supports_reasoning": "use models.curated[].supports_reasoning",
+    "supports_reasoning_effort": "use models.curated[].reasoning_efforts and models.reasoning.apply",
     "aliases": "aliases are built in, give the other name a table of its own",
 }
 # Once a provider authenticates in another way, what belonged to the old way is dropped.

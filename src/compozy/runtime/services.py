@@ -17,6 +17,7 @@ from compozy.runtime.agent_catalog import AgentCatalog
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
+from compozy.runtime.settings import Settings
 from compozy.runtime.status import DaemonStatus
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import Store
@@ -36,6 +37,7 @@ class Services:
     sessions: Sessions
     status: DaemonStatus
     redactor: Redactor
+    settings: Settings
 
 
 async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
@@ -76,6 +78,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         sessions=sessions,
         status=status,
         redactor=redactor,
+        settings=Settings(home, config, status),
     )
 
 

@@ -73,6 +73,8 @@ class DaemonStatus:
     started_at: str = field(default_factory=now)
     state: str = "starting"
     is_draining: bool = False
+    # Set by the settings service: the file says something that only the next start takes over.
+    restart_required: bool = False
     # Set by the sessions service: how many turns run now.
     count_executions: Callable[[], int] = lambda: 0
     _started: float = field(default_factory=time.monotonic)
@@ -140,8 +142,8 @@ async def status_answer(status: DaemonStatus, config: Config, store: Store) -> d
         "config": {
             "status": "ok",
             "validated": True,
-            "apply_state": "applied",
-            "restart_required": False,
+            "apply_state": "restart_required" if status.restart_required else "applied",
+            "restart_required": status.restart_required,
             "config_file": str(status.home.config_file),
             "home_dir": str(status.home.root),
         },

@@ -119,7 +119,7 @@ def test_sections_of_other_implementations_are_read_past_with_a_note(home: Home)
     [
         ('default_model = "x"', "use models.default"),
         ("supported_models = []", "use models.curated"),
-        ("supports_reasoning = true", "use models.curated[].supports_reasoning"),
+        ("supports_reasoning_effort = true", "use models.curated[].reasoning_efforts"),
         ("aliases = []", "aliases are built in"),
     ],
 )

@@ -7,6 +7,7 @@ from compozy.daemon.routes import (
     session_prompt,
     session_streams,
     sessions,
+    settings,
     status,
     workspaces,
 )
@@ -14,6 +15,7 @@ from compozy.daemon.routing import Route
 
 ALL_ROUTES: tuple[Route, ...] = (
     *status.ROUTES,
+    *settings.ROUTES,
     *workspaces.ROUTES,
     *agent_catalog.ROUTES,
     *agents.ROUTES,
