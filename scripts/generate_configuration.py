@@ -40,7 +40,7 @@ compozy config validate                            # every mistake with file and
 
 A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models` and
 `skills.disabled_skills` at once; everything else needs a restart, and `config set` says so:
-`compozy daemon stop && compozy daemon start`. Edited the file by hand? `compozy config explain KEY` tells which of the two it is.
+`compozy daemon stop && compozy daemon start`. `compozy config explain KEY` tells which of the two it is.
 
 ## How files are merged
 Defaults first, then the home's file, then the workspace's. A value that is written later replaces the earlier one;

@@ -9,7 +9,7 @@ import typing
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.errors import ConfigError
 from compozy.config.key_meanings import MEANINGS, PROVIDER_MEANINGS
-from compozy.config.load import FileSections, bare_type, unknown_key_problems
+from compozy.config.load import FileSections, bare_type, field_types, unknown_key_problems
 from compozy.model.record import Record
 
 Key = tuple[str, ...]
@@ -56,7 +56,7 @@ def type_at(key: Key) -> object:
     for part in key:
         expected = bare_type(expected)
         if isinstance(expected, type) and issubclass(expected, Record):
-            expected = typing.get_type_hints(expected, include_extras=True)[part]
+            expected = field_types(expected)[part]
         elif typing.get_origin(expected) is dict:
             expected = typing.get_args(expected)[1]
         else:

@@ -5,6 +5,7 @@ problem is reported with file and line, all at once. Settings a workspace may no
 """
 
 import copy
+import functools
 import re
 import types
 import typing
@@ -210,7 +211,7 @@ def _unknown(value: object, expected: object, path: KeyPath) -> Iterator[tuple[K
     """Walk a value beside its type and yield the keys the type does not know."""
     expected = bare_type(expected)
     if isinstance(expected, type) and issubclass(expected, Record) and isinstance(value, dict):
-        hints = typing.get_type_hints(expected, include_extras=True)
+        hints = field_types(expected)
         known = [name for name in expected.__struct_fields__ if path or name not in _NOT_IN_FILES]
         for key, inner in value.items():
             if key in known:
@@ -226,6 +227,12 @@ def _unknown(value: object, expected: object, path: KeyPath) -> Iterator[tuple[K
     elif origin is tuple and isinstance(value, list):
         for index, inner in enumerate(value):
             yield from _unknown(inner, arguments[0], (*path, index))
+
+
+@functools.cache
+def field_types(record: type[Record]) -> dict[str, object]:
+    """Return the types of a record's fields; looking them up costs more than everything else about a file."""
+    return typing.get_type_hints(record, include_extras=True)
 
 
 def bare_type(expected: object) -> object:
