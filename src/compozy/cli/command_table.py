@@ -39,6 +39,8 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("run", _COMMANDS + "run:run", "Give a task to an agent and watch it work."),
     CommandEntry("agent list", _COMMANDS + "agent_read:agent_list", "List the agents that are in force here."),
     CommandEntry("agent info", _COMMANDS + "agent_read:agent_info", "Show one agent as it would run."),
+    CommandEntry("agent which", _COMMANDS + "agent_which:agent_which", "Show which file defines an agent here."),
+    CommandEntry("agent why", _COMMANDS + "agent_which:agent_why", "Say why an agent is found here or not."),
     CommandEntry("agent check", _COMMANDS + "agent_check:command", "Check agent files, and repair them."),
     CommandEntry("agent inspect", _COMMANDS + "agent_inspect:command", "Show what a definition on disk says."),
     CommandEntry("session new", _COMMANDS + "session_write:session_new", "Create a session."),

@@ -19,6 +19,7 @@ from compozy.model.agent import Agent, AgentDiagnostic, Origin, SourceState
 from compozy.model.errors import InvalidRequest, NotFound
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload, broken_payload
+from compozy.runtime.definitions import Definitions, explain
 from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
 from compozy.runtime.selection import Selection, select
@@ -110,6 +111,12 @@ class Fleet:
                 code="agent_not_found",
             )
         return self.payload(index, wanted, workspace)
+
+    async def explain(self, name: str, workspace: Workspace | None) -> Definitions:
+        """Return every definition of a name, and why which one is in force."""
+        wanted = name.strip()
+        index = await self.views.confirm(workspace, await self.views.get(workspace), (wanted,))
+        return await asyncio.to_thread(explain, wanted, index, workspace, self._home.agents)
 
     async def find(self, requested: str, workspace: Workspace | None) -> VisibleAgent:
         """Return the definition a session should use: the requested one or the default.

@@ -25,8 +25,12 @@ def test_the_list_shows_what_is_in_force_and_counts_what_does_not_load(workspace
     assert call.code == 0
     lines = call.out.splitlines()
     assert lines[0].split("  ")[0] == "NAME"
-    assert any(line.startswith("general") for line in lines) and any(line.startswith("reviewer") for line in lines)
-    assert "quality / review" in call.out
+    assert lines[1].startswith("general")
+    assert [line.split("  workspace")[0].rstrip() for line in lines[2:5]] == [
+        "quality/",
+        "  review/",
+        "    reviewer",
+    ]
     assert not any(line.startswith("broken") for line in lines)
     assert "1 definition does not load; see why with: compozy agent list --all" in call.out
 

@@ -14,7 +14,7 @@ from compozy.cli.connection import JsonObject, as_object, connected, fetch, obje
 from compozy.cli.failures import local, report
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields
+from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields, write_table
 from compozy.cli.wording import count
 from compozy.cli.workspace_context import WorkspaceContext, authored_root, find, shell_word
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
@@ -75,13 +75,16 @@ def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) ->
     rows = [with_source(row, context) for row in objects(answer.get("agents"))]
     invalid = [row for row in rows if state_of(row) == "invalid"]
     hidden = [] if show_all or not invocation.is_human else invalid
-    shown = [row for row in rows if row not in hidden]
+    shown = [row for row in rows if state_of(row) == "ok" or not hidden]
     if rows or not unreadable(answer):
-        print_rows(
-            invocation, shown, LIST_COLUMNS, name="agents", toon_columns=TOON_COLUMNS, empty=_none_found(context)
-        )
+        if invocation.is_human and any(category_of(row) for row in shown):
+            _write_tree(invocation, shown)
+        else:
+            print_rows(
+                invocation, shown, LIST_COLUMNS, name="agents", toon_columns=TOON_COLUMNS, empty=_none_found(context)
+            )
     if invocation.is_human:
-        _list_footer(invocation, invalid, hidden, context)
+        _list_footer(invocation, rows, hidden, context)
     return _report_sources(invocation, answer, anything_read=bool(rows))
 
 
@@ -131,18 +134,44 @@ def _none_found(context: WorkspaceContext | None) -> str:
     return f"no agents found; write one to {clean(place)}/NAME/AGENT.md, or make the standard one: compozy install"
 
 
+def _write_tree(invocation: Invocation, rows: Sequence[JsonObject]) -> None:
+    """Write the table as a tree: agents without a category, then each category with its agents below it."""
+    columns = LIST_COLUMNS[:-1]
+    lines: list[list[str]] = []
+    above: tuple[str, ...] = ()
+    for row in sorted(rows, key=lambda row: (_segments(row), text_of(row, "name"))):
+        path = _segments(row)
+        same = next((n for n, (one, two) in enumerate(zip(path, above, strict=False)) if one != two), len(above))
+        for depth in range(min(same, len(path)), len(path)):
+            lines.append([f"{'  ' * depth}{clean(path[depth])}/", *[""] * (len(columns) - 1)])
+        above = path
+        cells = [column.render(row) for column in columns]
+        lines.append(["  " * len(path) + cells[0], *cells[1:]])
+    write_table(invocation, [column.title for column in columns], lines)
+
+
+def _segments(row: JsonObject) -> tuple[str, ...]:
+    path = row.get("category_path")
+    return tuple(str(part) for part in path) if isinstance(path, list) else ()
+
+
 def _list_footer(
-    invocation: Invocation,
-    invalid: Sequence[JsonObject],
-    hidden: Sequence[JsonObject],
-    context: WorkspaceContext | None,
+    invocation: Invocation, rows: Sequence[JsonObject], hidden: Sequence[JsonObject], context: WorkspaceContext | None
 ) -> None:
+    invalid = [row for row in rows if state_of(row) == "invalid"]
+    usable = len(rows) - len(invalid)
+    parts = [count(usable, "agent")] if rows else []
     if hidden:
         files = count(len(hidden), "definition does not load", "definitions do not load")
-        write(f"\n{files}; see why with: compozy agent list --all\n")
-    elif invalid:
+        parts.append(f"{files}; see why with: compozy agent list --all")
+    if parts and (hidden or any(category_of(row) for row in rows)):
+        write(f"\n{' · '.join(parts)}\n")
+    if invalid and not hidden:
         found = [diagnostic for row in invalid for diagnostic in objects(row.get("diagnostics"))]
         _print_list("Problems", [(text_of(d, "path"), text_of(d, "message")) for d in found])
+    warnings = [text_of(warning, "message") for row in rows for warning in objects(row.get("warnings"))]
+    for message in warnings:
+        note(invocation, f"warning: {message}")
     root = authored_root(Path.cwd()) if context is None else None
     if root is not None:
         note(

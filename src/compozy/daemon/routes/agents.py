@@ -38,6 +38,11 @@ async def get_agent(app: Services, request: Request) -> Response:
     return json_response({"agent": agent})
 
 
+async def explain_agent(app: Services, request: Request) -> Response:
+    """Answer every definition of a name; a name that nobody defines is an answer too."""
+    return json_response(await app.fleet.explain(request.path_params["name"], await _workspace(app, request)))
+
+
 async def select_agent(app: Services, request: Request) -> Response:
     """Choose an agent for a task by what agents declare."""
     body = await read_body(request, _Select)
@@ -66,6 +71,14 @@ ROUTES: tuple[Route, ...] = (
         handler=get_agent,
         name="getAgent",
         summary="One agent with its capabilities and effective runtime",
+        query=("workspace",),
+    ),
+    Route(
+        method="GET",
+        path="/api/agents/{name}/definitions",
+        handler=explain_agent,
+        name="explainAgent",
+        summary="Every definition of a name: the one in force, the hidden ones, and the rule that hides them",
         query=("workspace",),
     ),
     Route(
