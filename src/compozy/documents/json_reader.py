@@ -20,7 +20,7 @@ def read_json(text: str) -> object:
     Raises:
         NotPlainJson: bad syntax, a repeated member, something after the value, or nesting near the limit.
     """
-    if text.count("[") + text.count("{") >= MAX_NESTING and _may_be_deep(text):
+    if nests_deeply(text):
         raise NotPlainJson("depth")
     try:
         return _DECODER.decode(text)
@@ -28,8 +28,10 @@ def read_json(text: str) -> object:
         raise NotPlainJson("syntax") from None
 
 
-def _may_be_deep(text: str) -> bool:
-    """Measure nesting, counting brackets inside strings too (they only make us careful)."""
+def nests_deeply(text: str) -> bool:
+    """Whether nesting comes near the limit, counting brackets inside strings too (they only make us careful)."""
+    if text.count("[") + text.count("{") < MAX_NESTING:
+        return False
     depth = 0
     for character in text:
         if character in "[{":

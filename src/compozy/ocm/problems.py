@@ -1,5 +1,6 @@
 """One problem of a manifest, and the closed list of problem codes with a sentence each (OCM §1; decisions O1, O3)."""
 
+from compozy.documents.problems import Span
 from compozy.model.diagnostic import Position, Severity
 from compozy.model.record import Record
 
@@ -25,6 +26,11 @@ CODES: dict[str, str] = {
     "url-plain-http": "plain http to a host that is not this machine",
     "duplicate-key": "a key is written twice",
     "duplicate-id": "two manifests of one load have the same id",
+    "merge-key": "YAML 1.2 has no merge keys",
+    "tag": "only the core schema's own tags have a meaning here",
+    "no-manifest": "nothing here is a capability manifest",
+    "catalogue-in-folder": "a folder's capability files hold manifests, not lists of them",
+    "unreadable": "the file cannot be read",
     "syntax": "the text cannot be read",
     "too-large": "the document exceeds a limit",
     "yaml-1.1": "YAML 1.1 tools read this unquoted value differently",
@@ -41,3 +47,11 @@ class Problem(Record, frozen=True, kw_only=True):
     suggestion: str = ""
     path: str = ""
     position: Position | None = None
+
+
+class TextProblem(Record, frozen=True, kw_only=True):
+    """A problem of the text itself: in which document of the stream (-1: the whole text), and its span there."""
+
+    problem: Problem
+    document: int
+    span: Span

@@ -7,6 +7,7 @@ Nothing here raises for bad input, and time and output are bounded: values are s
 import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
 from urllib.parse import urlsplit
 
 from compozy.model.diagnostic import Severity
@@ -25,6 +26,7 @@ from compozy.ocm.grammar import (
     id_problem,
     slug,
 )
+from compozy.ocm.manifest import is_clean
 from compozy.ocm.problems import Problem
 
 # A value's text in a message is cut here, so that a bomb of a document gives a short answer.
@@ -34,12 +36,17 @@ LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 def validate(document: object) -> list[Problem]:
     """Return every problem of one manifest; an empty list means it is valid (warnings included in the list)."""
+    return [] if is_clean(document) else find_problems(document)
+
+
+def find_problems(document: object) -> list[Problem]:
+    """The complete pass of `validate`, without the quick verdict on clean documents."""
     if not isinstance(document, Mapping):
-        return [_problem("not-a-mapping", "", f"a manifest must be a mapping, not {_type_name(document)}")]
+        return [problem_of("not-a-mapping", "", f"a manifest must be a mapping, not {_type_name(document)}")]
     problems: list[Problem] = []
     for key in document:
         if not isinstance(key, str) or key not in FIELDS:
-            problems.append(_unknown(key, "", FIELDS))
+            problems.append(unknown_key(key, "", FIELDS))
     problems.extend(_missing(document))
     if "ocm" in document:
         problems.extend(_check_version(document["ocm"]))
@@ -69,18 +76,18 @@ def errors(problems: list[Problem]) -> list[Problem]:
 def _missing(document: Mapping[object, object]) -> Iterator[Problem]:
     for field in REQUIRED:
         if field not in document:
-            yield _problem("missing-field", field, f"the required field {field!r} is missing")
+            yield problem_of("missing-field", field, f"the required field {field!r} is missing")
 
 
 def _check_version(value: object) -> Iterator[Problem]:
     if value == "1" and isinstance(value, str):
         return
     if isinstance(value, str) and value.strip().split(".")[0].isdigit() and int(value.strip().split(".")[0][:9]) > 1:
-        yield _problem(
+        yield problem_of(
             "newer-version", "ocm", f'ocm is {_show(value)}, a newer major version; this program reads "1"'
         )
         return
-    yield _problem("version", "ocm", f'ocm must be the text "1" (quoted), not {_show(value)}', '"1"')
+    yield problem_of("version", "ocm", f'ocm must be the text "1" (quoted), not {_show(value)}', '"1"')
 
 
 def _check_id(value: object) -> Iterator[Problem]:
@@ -89,14 +96,14 @@ def _check_id(value: object) -> Iterator[Problem]:
         return
     code = id_problem(value)
     if code == "id-grammar":
-        yield _problem(
+        yield problem_of(
             code,
             "id",
             f"id {_show(value)}: use a-z, 0-9 and - _ . / : and start with a letter or digit",
             slug(value[:200]),
         )
     elif code is not None:
-        yield _problem(
+        yield problem_of(
             code, "id", f"id {_show(value)} has an empty, '.' or '..' segment or ends in '/'", slug(value[:200])
         )
 
@@ -105,7 +112,7 @@ def _check_description(value: object) -> Iterator[Problem]:
     if not isinstance(value, str):
         yield _wrong_type("description", value, "text")
     elif not value:
-        yield _problem("empty", "description", "the description is empty: say in a sentence what this offers")
+        yield problem_of("empty", "description", "the description is empty: say in a sentence what this offers")
 
 
 def _check_text(value: object, field: str) -> Iterator[Problem]:
@@ -129,10 +136,10 @@ def _check_number(value: object, field: str, low: float, high: float | None) -> 
         yield _wrong_type(field, value, "a number")
         return
     if not _is_finite(value):
-        yield _problem("not-finite", field, f"{field} is {_show(value)}: a finite number is needed")
+        yield problem_of("not-finite", field, f"{field} is {_show(value)}: a finite number is needed")
     elif value < low or (high is not None and value > high):
         span = f"between {low:g} and {high:g}" if high is not None else f"at least {low:g}"
-        yield _problem("out-of-range", field, f"{field} is {_show(value)}: it must be {span}")
+        yield problem_of("out-of-range", field, f"{field} is {_show(value)}: it must be {span}")
 
 
 def _check_unit(value: object, field: str) -> Iterator[Problem]:
@@ -157,8 +164,8 @@ def _check_boundary(value: object, field: str) -> Iterator[Problem]:
 def _check_word(value: object, field: str, words: tuple[str, ...]) -> Iterator[Problem]:
     if isinstance(value, str) and value in words:
         return
-    near = difflib.get_close_matches(value.lower(), words, 1, 0.6) if isinstance(value, str) else []
-    yield _problem(
+    near = _nearest(value[:SHOWN].lower(), words, 0.6) if isinstance(value, str) else ()
+    yield problem_of(
         "not-allowed", field, f"{field} is {_show(value)}; it must be one of {', '.join(words)}", *near[:1]
     )
 
@@ -172,10 +179,10 @@ def _check_section(value: object, section: str, fields: dict[str, FieldType]) ->
         return
     for key in value:
         if not isinstance(key, str) or key not in fields:
-            yield _unknown(key, section, tuple(fields))
+            yield unknown_key(key, section, tuple(fields))
     for field, kind in fields.items():
         if field in value:
-            yield from _FIELD_CHECKS[kind](value[field], f"{section}.{field}")
+            yield from FIELD_CHECKS[kind](value[field], f"{section}.{field}")
 
 
 def _check_latency(value: object, field: str) -> Iterator[Problem]:
@@ -184,7 +191,7 @@ def _check_latency(value: object, field: str) -> Iterator[Problem]:
     elif isinstance(value, Mapping):
         for key in value:
             if not isinstance(key, str) or key not in PERCENTILES:
-                yield _unknown(key, field, PERCENTILES)
+                yield unknown_key(key, field, PERCENTILES)
         for key in PERCENTILES:
             if key in value:
                 yield from _check_amount(value[key], f"{field}.{key}")
@@ -211,24 +218,24 @@ def _check_endpoint(value: object, field: str) -> Iterator[Problem]:
         return
     protocol = value.get("protocol")
     if "protocol" not in value:
-        yield _problem("missing-field", f"{field}.protocol", f"{field} needs a protocol: {', '.join(PROTOCOLS)}")
+        yield problem_of("missing-field", f"{field}.protocol", f"{field} needs a protocol: {', '.join(PROTOCOLS)}")
     else:
         yield from _check_word(protocol, f"{field}.protocol", PROTOCOLS)
     if "url" in value:
         yield from _check_url(value["url"], f"{field}.url")
     elif isinstance(protocol, str) and protocol in PROTOCOLS_WITH_URL:
-        yield _problem("url-required", f"{field}.url", f"{field} speaks {protocol} and needs a url")
+        yield problem_of("url-required", f"{field}.url", f"{field} speaks {protocol} and needs a url")
     for key in ("region", "auth"):
         if key in value:
             yield from _check_text(value[key], f"{field}.{key}")
     for key in value:
         if not isinstance(key, str) or key not in ENDPOINT_KEYS:
-            yield _unknown(key, field, ENDPOINT_KEYS, code="unknown-endpoint-key", severity=Severity.WARNING)
+            yield unknown_key(key, field, ENDPOINT_KEYS, code="unknown-endpoint-key", severity=Severity.WARNING)
 
 
 def _check_url(value: object, field: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not value.startswith(("http://", "https://")):
-        yield _problem("url", field, f"{field} is {_show(value)}: it must start with http:// or https://")
+        yield problem_of("url", field, f"{field} is {_show(value)}: it must start with http:// or https://")
         return
     try:
         parts = urlsplit(value)
@@ -238,14 +245,14 @@ def _check_url(value: object, field: str) -> Iterator[Problem]:
         # A bracket or port that cannot be read: the reference accepts it, so it stays without a verdict here.
         return
     if credentials:
-        yield _problem(
+        yield problem_of(
             "url-credentials",
             field,
             f"{field} carries a user name or password: name an environment variable at the caller instead",
             severity=Severity.WARNING,
         )
     if parts.scheme == "http" and host not in LOOPBACK_HOSTS:
-        yield _problem(
+        yield problem_of(
             "url-plain-http",
             field,
             f"{field} uses plain http to {_show(host)}: use https",
@@ -273,7 +280,7 @@ def _check_metadata(value: object, field: str) -> Iterator[Problem]:
         return
     place = _first_not_finite(value, field)
     if place is not None:
-        yield _problem("not-finite", place, f"{place} is not a finite number")
+        yield problem_of("not-finite", place, f"{place} is not a finite number")
 
 
 def _first_not_finite(value: object, field: str) -> str | None:
@@ -294,7 +301,7 @@ def _first_not_finite(value: object, field: str) -> str | None:
 
 _Check = Callable[[object, str], Iterator[Problem]]
 
-_FIELD_CHECKS: dict[FieldType, _Check] = {
+FIELD_CHECKS: dict[FieldType, _Check] = {
     "text": _check_text,
     "texts": _check_texts,
     "unit": _check_unit,
@@ -320,21 +327,23 @@ def _is_finite(value: int | float) -> bool:
         return False
 
 
-def _problem(
+def problem_of(
     code: str, field: str, message: str, suggestion: str = "", *, severity: Severity = Severity.ERROR
 ) -> Problem:
     return Problem(code=code, field=field, message=message, suggestion=suggestion, severity=severity)
 
 
 def _null(field: str) -> Problem:
-    return _problem("null-field", field, f"{field} must not be null: leave it out")
+    return problem_of("null-field", field, f"{field} must not be null: leave it out")
 
 
 def _wrong_type(field: str, value: object, wanted: str) -> Problem:
-    return _problem("wrong-type", field, f"{field} must be {wanted}, not {_type_name(value)} {_show(value)}".rstrip())
+    return problem_of(
+        "wrong-type", field, f"{field} must be {wanted}, not {_type_name(value)} {_show(value)}".rstrip()
+    )
 
 
-def _unknown(
+def unknown_key(
     key: object,
     section: str,
     known: tuple[str, ...],
@@ -343,13 +352,19 @@ def _unknown(
     severity: Severity = Severity.ERROR,
 ) -> Problem:
     name = key if isinstance(key, str) else str(key)
-    name = name[: 4 * SHOWN]
-    near = difflib.get_close_matches(name, known, 1, 0.7)
+    name = name[: 40 * SHOWN]
+    near = _nearest(name[:SHOWN], known, 0.7)
     field = f"{section}.{name}" if section else name
     message = f"unknown field {_show(name)}" + (f" in {section}" if section else "")
     if near:
         message += f"; did you mean {near[0]!r}?"
-    return _problem(code, field, message, *near, severity=severity)
+    return problem_of(code, field, message, *near, severity=severity)
+
+
+@lru_cache(2048)
+def _nearest(text: str, words: tuple[str, ...], cutoff: float) -> tuple[str, ...]:
+    # The same slip is made in many manifests, and comparing is the dearest step of judging one.
+    return tuple(difflib.get_close_matches(text, words, 1, cutoff))
 
 
 def _boolean_hint(value: object) -> str:

@@ -1,0 +1,259 @@
+"""Loading manifests and native entries from files, all problems of all files at once (OCM §3; decisions O6, P28).
+
+A single manifest, a catalogue (a list, or a mapping with `targets`) in file order, streams, folders, globs. One bad
+entry never hides another. What a manifest may say is for `validate`.
+"""
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+
+import msgspec
+
+from compozy.documents.problems import Path
+from compozy.documents.source import SourceText
+from compozy.model.diagnostic import Position, Severity
+from compozy.model.errors import InvalidRequest
+from compozy.model.record import Record
+from compozy.ocm.json_text import JsonText
+from compozy.ocm.native import from_native, validate_native
+from compozy.ocm.places import span_of_field
+from compozy.ocm.problems import Problem, TextProblem
+from compozy.ocm.sources import STDIN, STDIN_NAME, YAML_SUFFIXES, Source, find_sources, read_text
+from compozy.ocm.target import Target, from_manifest
+from compozy.ocm.validate import validate
+from compozy.ocm.yaml_text import YamlText
+
+_KEY_CODES = frozenset(("unknown-field", "unknown-endpoint-key", "merge-key"))
+
+
+class Entry(Record, frozen=True, kw_only=True):
+    """One manifest or native entry as read, with its place and its problems."""
+
+    document: object
+    path: str
+    position: Position | None = None
+    is_native: bool = False
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def id(self) -> str | None:
+        """The id as written, or None where there is no text."""
+        found = self.document.get("id") if isinstance(self.document, Mapping) else None
+        return found if isinstance(found, str) else None
+
+    @property
+    def place(self) -> str:
+        """The place as messages name it."""
+        return f"{self.path}:{self.position.line}" if self.position is not None else self.path
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether it can be used."""
+        return all(problem.severity is not Severity.ERROR for problem in self.problems)
+
+
+class Loaded(msgspec.Struct, kw_only=True):
+    """What a run read. `problems` are those that belong to no entry; `texts` hold the files with problems."""
+
+    files: int = 0
+    entries: list[Entry] = []
+    problems: list[Problem] = []
+    texts: dict[str, str] = {}
+
+    def all_problems(self) -> list[Problem]:
+        """Every problem, of files and entries, in the order of the files."""
+        found = [*self.problems, *(problem for entry in self.entries for problem in entry.problems)]
+        order: dict[str, int] = {}
+        for path in (*(entry.path for entry in self.entries), *(problem.path for problem in found)):
+            order.setdefault(path, len(order))
+        return sorted(found, key=lambda one: (order[one.path], *_line(one)))
+
+    def fails(self, *, strict: bool = False) -> bool:
+        """Whether something is wrong: errors, or warnings too when strict."""
+        return any(strict or problem.severity is Severity.ERROR for problem in self.all_problems())
+
+    @property
+    def manifests(self) -> list[Entry]:
+        return [entry for entry in self.entries if not entry.is_native]
+
+
+class CatalogueError(InvalidRequest):
+    """Manifests that cannot be loaded; `problems` lists everything that is wrong in all files."""
+
+    default_code = "manifest_invalid"
+    category = "ocm"
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        bad = [problem for problem in problems if problem.severity is Severity.ERROR]
+        first = bad[0]
+        where = f"{first.path}:{first.position.line}" if first.position else first.path
+        rest = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
+        super().__init__(f"{where}: {first.message}{rest}; see `compozy ocm validate`", code=self.default_code)
+        self.problems = tuple(problems)
+
+
+def load(paths: Iterable[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[Entry]:
+    """Load every entry at the given paths, in file order.
+
+    Raises:
+        CatalogueError: with all problems of all files.
+    """
+    found = read(paths, stdin=stdin, folders_hold_single=True)
+    problems = found.all_problems()
+    if any(problem.severity is Severity.ERROR for problem in problems):
+        raise CatalogueError(problems)
+    return found.entries
+
+
+def load_targets(paths: Iterable[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[Target]:
+    """Load every entry as a target of the selector.
+
+    Raises:
+        CatalogueError: with all problems of all files.
+    """
+    return [target_of(entry) for entry in load(paths, stdin=stdin)]
+
+
+def target_of(entry: Entry) -> Target:
+    """Convert one valid entry."""
+    document = entry.document
+    assert isinstance(document, Mapping)
+    convert = from_native if entry.is_native else from_manifest
+    return convert(document, source=entry.place)
+
+
+def read(
+    paths: Iterable[str | os.PathLike[str]], *, stdin: bytes | None = None, folders_hold_single: bool = False
+) -> Loaded:
+    """Read everything at the given paths ("-" is `stdin`) and report what is wrong; never raises for content.
+
+    `folders_hold_single`: a catalogue under the name of a manifest inside a folder is an error, as when loading.
+    """
+    loaded = Loaded()
+    for source in find_sources(os.fspath(path) for path in paths):
+        if isinstance(source, Problem):
+            loaded.problems.append(source)
+            continue
+        loaded.files += 1
+        text = read_text(source.path, stdin)
+        if isinstance(text, Problem):
+            loaded.problems.append(text)
+        else:
+            _read_file(loaded, source, text, single=folders_hold_single and source.in_folder)
+    _find_duplicates(loaded)
+    return loaded
+
+
+def read_document(text: str, name: str = STDIN_NAME) -> Loaded:
+    """Read one text as a file of that name would be read; for programs and editors."""
+    loaded = Loaded(files=1)
+    _read_file(loaded, Source(path=name), SourceText(text), single=False)
+    _find_duplicates(loaded)
+    return loaded
+
+
+class _File:
+    """One text being read: where its entries go, and where things lie in it."""
+
+    def __init__(self, loaded: Loaded, path: str, source: SourceText, text: YamlText | JsonText) -> None:
+        self.loaded = loaded
+        self.path = path
+        self.source = source
+        self.text = text
+        self.notes: list[TextProblem] = list(text.problems)
+
+    def placed(self, problem: Problem, value: object, base: Path) -> Problem:
+        span = span_of_field(value, problem.field, base, self.text, of_key=problem.code in _KEY_CODES)
+        return self.at(problem, span)
+
+    def at(self, problem: Problem, span: tuple[int, int] | None) -> Problem:
+        self.loaded.texts.setdefault(self.path, self.source.text)
+        position = None
+        if span is not None:
+            position = self.source.position(self.source.to_file(span[0]), self.source.to_file(span[1]))
+        return msgspec.structs.replace(problem, path=self.path, position=position)
+
+    def refuse(self, code: str, message: str, base: Path = ()) -> None:
+        problem = Problem(code=code, field="", message=message)
+        self.loaded.problems.append(self.at(problem, self.text.value_span(base) if base else (0, 0)))
+
+    def add(self, value: object, base: Path, *, is_native: bool = False, prefix: str = "") -> None:
+        """Judge one entry; problems of the text inside it count as its own."""
+        span = self.text.value_span(base)
+        found = validate_native(value) if is_native else validate(value)
+        problems = [self.placed(problem, value, base) for problem in found]
+        for note in self._take_notes(base[0], prefix):
+            field = note.problem.field.removeprefix(prefix).removeprefix(".")
+            problems.append(self.at(msgspec.structs.replace(note.problem, field=field), note.span))
+        position = None
+        if span is not None:
+            position = self.source.position(self.source.to_file(span[0]))
+        problems.sort(key=_line)
+        self.loaded.entries.append(
+            Entry(document=value, path=self.path, position=position, is_native=is_native, problems=tuple(problems))
+        )
+
+    def _take_notes(self, document: object, prefix: str) -> list[TextProblem]:
+        if not self.notes:
+            return []
+        taken = [
+            note for note in self.notes if note.document in (document, -1) and _is_below(note.problem.field, prefix)
+        ]
+        self.notes = [note for note in self.notes if note not in taken]
+        return taken
+
+
+def _is_below(field: str, prefix: str) -> bool:
+    return field.startswith(prefix) and (not prefix or field[len(prefix) : len(prefix) + 1] in ("", ".", "["))
+
+
+def _read_file(loaded: Loaded, source: Source, text: SourceText, *, single: bool) -> None:
+    path = STDIN_NAME if source.path == STDIN else source.path
+    is_yaml = path.lower().endswith(YAML_SUFFIXES)
+    if source.path == STDIN:
+        is_yaml = not text.normal.lstrip().startswith(("{", "["))
+    parsed = YamlText(text.normal) if is_yaml else JsonText(text.normal)
+    file = _File(loaded, path, text, parsed)
+    for index, value in enumerate(parsed.values):
+        _read_value(file, value, (index,), single=single)
+    loaded.problems.extend(file.at(note.problem, note.span) for note in file.notes)
+
+
+def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None:
+    if isinstance(value, Mapping) and "ocm" in value:
+        file.add(value, base)
+        return
+    if single:
+        message = "not a manifest: the field 'ocm' is missing; a list of capabilities belongs into a file of its own"
+        file.refuse("catalogue-in-folder", message, base)
+        return
+    prefix = ""
+    entries = value
+    if isinstance(value, Mapping):
+        entries = value.get("targets")
+        base, prefix = (*base, "targets"), "targets"
+    if not isinstance(entries, list):
+        message = "neither a manifest (no field 'ocm') nor a catalogue (a list, or a list under 'targets')"
+        file.refuse("no-manifest", message, base[:1])
+        return
+    for index, entry in enumerate(entries):
+        is_native = isinstance(entry, Mapping) and "ocm" not in entry
+        file.add(entry, (*base, index), is_native=is_native, prefix=f"{prefix}[{index}]")
+
+
+def _line(problem: Problem) -> tuple[int, int]:
+    return (problem.position.line, problem.position.column) if problem.position is not None else (0, 0)
+
+
+def _find_duplicates(loaded: Loaded) -> None:
+    first: dict[str, Entry] = {}
+    for index, entry in enumerate(loaded.entries):
+        identity = entry.id
+        if identity is None:
+            continue
+        if identity not in first:
+            first[identity] = entry
+            continue
+        message = f"the id {identity[:80]!r} is already used at {first[identity].place}; ids name one capability each"
+        problem = Problem(code="duplicate-id", field="id", message=message, path=entry.path, position=entry.position)
+        loaded.entries[index] = msgspec.structs.replace(entry, problems=(*entry.problems, problem))
