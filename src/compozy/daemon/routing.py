@@ -5,14 +5,19 @@ encodes. Each module of `daemon/routes/` exports ``ROUTES: tuple[Route, ...]``; 
 Errors are raised as `CompozyError` and become the envelope of contract §3.1 in one place (`daemon/errors.py`).
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import GenericAlias
 from typing import Literal
 
+import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
 from compozy.runtime.services import Services
+
+# A record type, the members of an object, or nothing.
+Shape = type | GenericAlias | Mapping[str, object] | None
 
 Handler = Callable[[Services, Request], Awaitable[Response]]
 
@@ -24,6 +29,10 @@ class Route:
     `kind` decides the guards: a `read` ignores unknown query parameters, a `write` refuses unknown or repeated
     ones (D23), `admit` is a write that is refused with 503 while draining, `privileged` needs a loopback peer.
     `query` names the parameters the route understands. `transport` limits a route to one listener.
+
+    The rest describes the wire for OpenAPI (`daemon/openapi.py`): `body` is the struct that `read_body` decodes,
+    `answer` a record type or the members of an object (``{"session": Session}``), None for an empty answer, and
+    `streams` says that the success is a stream of server-sent events (then `answer` is what comes instead).
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -34,3 +43,7 @@ class Route:
     kind: Literal["read", "write", "admit", "privileged"] = "read"
     query: tuple[str, ...] = ()
     transport: Literal["any", "tcp", "unix"] = "any"
+    body: type[msgspec.Struct] | None = None
+    answer: Shape = None
+    status: int = 200
+    streams: bool = False

@@ -1,12 +1,13 @@
 """The transcript as clients render it: UI messages with parts (shapes: UIMessage, TranscriptEntry)."""
 
-import msgspec
-
 from compozy.model.record import Record
 
 
 class MessagePart(Record, frozen=True, kw_only=True):
-    """One part of a message: text, reasoning, dynamic-tool, file, data-compozy-event, data-compozy-permission."""
+    """One part of a message: text, reasoning, dynamic-tool, file, data-compozy-event, data-compozy-permission.
+
+    `input`, `output` and `data` are JSON: raw bytes where the daemon writes, plain data where a client reads.
+    """
 
     type: str
     id: str = ""
@@ -15,10 +16,10 @@ class MessagePart(Record, frozen=True, kw_only=True):
     toolCallId: str = ""
     toolName: str = ""
     title: str = ""
-    input: msgspec.Raw | None = None
-    output: msgspec.Raw | None = None
+    input: object = None
+    output: object = None
     errorText: str = ""
-    data: msgspec.Raw | None = None
+    data: object = None
 
 
 class UIMessage(Record, frozen=True, kw_only=True):

@@ -3,6 +3,7 @@
 from compozy.daemon.routes import (
     agent_catalog,
     agents,
+    documents,
     session_interactions,
     session_prompt,
     session_streams,
@@ -23,4 +24,5 @@ ALL_ROUTES: tuple[Route, ...] = (
     *session_prompt.ROUTES,
     *session_streams.ROUTES,
     *session_interactions.ROUTES,
+    *documents.ROUTES,
 )

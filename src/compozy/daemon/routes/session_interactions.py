@@ -7,12 +7,14 @@ from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routes.sessions import SESSION, session_id_of
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
+from compozy.model.session import Interaction
 from compozy.runtime.services import Services
+from compozy.runtime.sessions.questions import Answer
 
 _STATUSES = ("pending", "orphaned", "resolved", "timed_out", "canceled")
 
 
-class _Approve(Body, frozen=True, kw_only=True):
+class Approve(Body, frozen=True, kw_only=True):
     request_id: str
     turn_id: str
     decision: str
@@ -21,7 +23,7 @@ class _Approve(Body, frozen=True, kw_only=True):
 async def approve(app: Services, request: Request) -> Response:
     """Answer a permission request."""
     session_id = await session_id_of(app, request)
-    body = await read_body(request, _Approve)
+    body = await read_body(request, Approve)
     return json_response(
         await app.sessions.approve(session_id, body.request_id, body.turn_id.strip(), body.decision.strip())
     )
@@ -43,6 +45,8 @@ ROUTES: tuple[Route, ...] = (
         handler=approve,
         name="approveSession",
         summary="Answer a permission request",
+        body=Approve,
+        answer=Answer,
         kind="write",
     ),
     Route(
@@ -51,6 +55,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_interactions,
         name="listSessionInteractions",
         summary="Permission requests and their answers",
+        answer={"interactions": tuple[Interaction, ...]},
         query=("status",),
     ),
 )

@@ -15,6 +15,7 @@ from compozy.model.event import StoredEvent
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.frames import PromptFrames
 from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.runtime.sessions.queueing import QueuedInput
 from compozy.runtime.sessions.turns import Turn
 
 # The version of the AI-SDK's message stream that the frames follow.
@@ -23,23 +24,23 @@ _TURN_ENDS = ("done", "error")
 _BROKEN = "the stream ended before its turn: read the session's events for the rest"
 
 
-class _Part(msgspec.Struct, frozen=True, kw_only=True):
+class PromptPart(msgspec.Struct, frozen=True, kw_only=True):
     type: str = ""
     text: str = ""
 
 
-class _Message(msgspec.Struct, frozen=True, kw_only=True):
+class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
     role: str
     id: str = ""
     content: str = ""
-    parts: tuple[_Part, ...] = ()
+    parts: tuple[PromptPart, ...] = ()
 
     @property
     def text(self) -> str:
         return "".join(part.text for part in self.parts if part.type == "text") or self.content
 
 
-class _Prompt(Body, frozen=True, kw_only=True):
+class PromptBody(Body, frozen=True, kw_only=True):
     message: str = ""
     message_id: str = ""
     idempotency_key: str = ""
@@ -47,10 +48,10 @@ class _Prompt(Body, frozen=True, kw_only=True):
     expected_turn_id: str | None = None
     runtime: RuntimeBody | None = None
     attachments: tuple[dict[str, object], ...] = ()
-    messages: tuple[_Message, ...] = ()
+    messages: tuple[PromptMessage, ...] = ()
 
 
-def _prompt_request(body: _Prompt) -> PromptRequest:
+def _prompt_request(body: PromptBody) -> PromptRequest:
     message, message_id = body.message, body.message_id.strip()
     last = next((m for m in reversed(body.messages) if m.role == "user"), None)
     if last is not None:
@@ -76,7 +77,7 @@ def _prompt_request(body: _Prompt) -> PromptRequest:
 async def prompt_session(app: Services, request: Request) -> Response:
     """Start a turn and stream it; a retry and a queued prompt are answered with 202."""
     session_id = await session_id_of(app, request)
-    accepted = await app.sessions.prompt(session_id, _prompt_request(await read_body(request, _Prompt)))
+    accepted = await app.sessions.prompt(session_id, _prompt_request(await read_body(request, PromptBody)))
     if isinstance(accepted, PromptResult):
         return json_response({"prompt": accepted}, 202)
     if query_values(request).get("format") == "raw" and request.client is None:
@@ -144,6 +145,9 @@ ROUTES: tuple[Route, ...] = (
         handler=prompt_session,
         name="sendSessionPrompt",
         summary="Send a prompt and stream its turn",
+        body=PromptBody,
+        answer={"prompt": PromptResult},
+        streams=True,
         kind="admit",
         query=("format",),
     ),
@@ -153,6 +157,7 @@ ROUTES: tuple[Route, ...] = (
         handler=cancel_prompt,
         name="cancelSessionPrompt",
         summary="Cancel the running turn",
+        answer={"session_id": str, "outcome": str},
         kind="write",
     ),
     Route(
@@ -161,6 +166,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_queue,
         name="listSessionInputs",
         summary="The prompts that wait",
+        answer={"inputs": tuple[QueuedInput, ...]},
     ),
     Route(
         method="DELETE",
@@ -168,6 +174,7 @@ ROUTES: tuple[Route, ...] = (
         handler=withdraw_queued,
         name="cancelQueuedSessionPrompt",
         summary="Withdraw a waiting prompt",
+        answer={"prompt": PromptResult},
         kind="write",
     ),
 )

@@ -12,9 +12,11 @@ from compozy.daemon.routing import Route
 from compozy.daemon.sse import EventStreamResponse
 from compozy.model import times
 from compozy.model.errors import InvalidRequest
+from compozy.model.event import SessionEvent
+from compozy.model.transcript import TranscriptPage
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.catalog_feed import CatalogChange
-from compozy.runtime.sessions.history import by_turn, session_event
+from compozy.runtime.sessions.history import TurnHistory, by_turn, session_event
 from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
 from compozy.store.interface import EventQuery
 
@@ -137,6 +139,7 @@ ROUTES: tuple[Route, ...] = (
         handler=stream_catalog,
         name="streamSessionCatalog",
         summary="What changes in the list of sessions, as it happens",
+        streams=True,
     ),
     Route(
         method="GET",
@@ -144,6 +147,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_events,
         name="listSessionEvents",
         summary="Stored events",
+        answer={"events": tuple[SessionEvent, ...]},
         query=_EVENT_QUERY,
     ),
     Route(
@@ -152,6 +156,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_history,
         name="getSessionHistory",
         summary="Stored events by turn",
+        answer={"history": tuple[TurnHistory, ...]},
         query=_EVENT_QUERY,
     ),
     Route(
@@ -160,6 +165,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_transcript,
         name="getSessionTranscript",
         summary="The transcript, by page",
+        answer=TranscriptPage,
         query=("limit", "before_sequence"),
     ),
     Route(
@@ -168,6 +174,7 @@ ROUTES: tuple[Route, ...] = (
         handler=stream_session,
         name="streamSession",
         summary="What happens in a session, as it happens",
+        streams=True,
         query=("after_sequence", "frames", "epoch", "generation", "limit"),
     ),
 )

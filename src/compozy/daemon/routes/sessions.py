@@ -7,8 +7,10 @@ from starlette.responses import Response
 from compozy.daemon.messages import Body, empty_response, json_response, query_number, query_values, read_body
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
+from compozy.model.session import Session
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.create import CreateRequest
+from compozy.runtime.sessions.service import SessionList
 from compozy.store.interface import SessionQuery
 
 SESSION = "/api/workspaces/{workspace_id}/sessions/{session_id}"
@@ -20,7 +22,7 @@ _SORT = ("recent", "last_activity", "attention")
 _NOT_OFFERED = ("worktree", "resumable", "attention", "badge")
 
 
-class _Create(Body, frozen=True, kw_only=True):
+class CreateSession(Body, frozen=True, kw_only=True):
     agent_name: str = ""
     name: str = ""
     workspace: str = ""
@@ -41,12 +43,12 @@ class RuntimeBody(Body, frozen=True, kw_only=True):
     speed: str | None = None
 
 
-class _SetRuntime(Body, frozen=True, kw_only=True):
+class SetRuntime(Body, frozen=True, kw_only=True):
     runtime: RuntimeBody
     expected_revision: int | None = None
 
 
-class _Rename(Body, frozen=True, kw_only=True):
+class RenameSession(Body, frozen=True, kw_only=True):
     name: str
 
 
@@ -59,7 +61,7 @@ async def session_id_of(app: Services, request: Request) -> str:
 
 async def create_session(app: Services, request: Request) -> Response:
     """Create a session; no process starts."""
-    body = await read_body(request, _Create)
+    body = await read_body(request, CreateSession)
     session = await app.sessions.create(
         CreateRequest(
             agent_name=body.agent_name.strip(),
@@ -121,7 +123,7 @@ async def get_owner(app: Services, request: Request) -> Response:
 async def rename_session(app: Services, request: Request) -> Response:
     """Give a session another name."""
     session_id = await session_id_of(app, request)
-    body = await read_body(request, _Rename)
+    body = await read_body(request, RenameSession)
     return json_response({"session": await app.sessions.rename(session_id, body.name)})
 
 
@@ -152,7 +154,7 @@ async def delete_session(app: Services, request: Request) -> Response:
 async def set_runtime(app: Services, request: Request) -> Response:
     """Change what a session runs with from now on."""
     session_id = await session_id_of(app, request)
-    body = await read_body(request, _SetRuntime)
+    body = await read_body(request, SetRuntime)
     given = msgspec.structs.asdict(body.runtime)
     return json_response({"session": await app.sessions.choose(session_id, given, body.expected_revision)})
 
@@ -164,6 +166,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_sessions,
         name="listSessions",
         summary="Sessions by page",
+        answer=SessionList,
         query=(
             *("workspace", "state", "type", "agent", "parent", "root", "q", "archive", "sort", "cursor", "limit"),
             *_NOT_OFFERED,
@@ -176,6 +179,9 @@ ROUTES: tuple[Route, ...] = (
         handler=create_session,
         name="createSession",
         summary="Create a session; the first prompt starts its agent",
+        body=CreateSession,
+        answer={"session": Session},
+        status=201,
         kind="admit",
     ),
     Route(
@@ -184,6 +190,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_session,
         name="getSessionByID",
         summary="One session by its id",
+        answer={"session": Session},
         query=("include_health",),
     ),
     Route(
@@ -192,6 +199,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_owner,
         name="getSessionOwner",
         summary="The workspace of a session",
+        answer={"session_id": str, "workspace_id": str, "workspace_name": str},
     ),
     Route(
         method="GET",
@@ -199,6 +207,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_session,
         name="getSession",
         summary="One session of a workspace",
+        answer={"session": Session},
         query=("include_health",),
     ),
     Route(
@@ -207,6 +216,8 @@ ROUTES: tuple[Route, ...] = (
         handler=rename_session,
         name="renameSession",
         summary="Rename a session",
+        body=RenameSession,
+        answer={"session": Session},
         kind="write",
     ),
     Route(
@@ -215,6 +226,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_session,
         name="deleteSession",
         summary="Stop and remove a session",
+        status=204,
         kind="write",
     ),
     Route(
@@ -223,6 +235,8 @@ ROUTES: tuple[Route, ...] = (
         handler=set_runtime,
         name="setSessionRuntime",
         summary="Choose provider, model and effort for the turns to come",
+        body=SetRuntime,
+        answer={"session": Session},
         kind="write",
     ),
     Route(
@@ -231,6 +245,7 @@ ROUTES: tuple[Route, ...] = (
         handler=archive_session,
         name="archiveSession",
         summary="Put a stopped session away",
+        answer={"session": Session},
         kind="write",
     ),
     Route(
@@ -239,6 +254,7 @@ ROUTES: tuple[Route, ...] = (
         handler=unarchive_session,
         name="unarchiveSession",
         summary="Take an archived session back",
+        answer={"session": Session},
         kind="write",
     ),
     Route(
@@ -247,6 +263,7 @@ ROUTES: tuple[Route, ...] = (
         handler=stop_session,
         name="stopSession",
         summary="Stop a session and its agent",
+        status=204,
         kind="write",
     ),
 )

@@ -3,11 +3,12 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compozy.config.doctor import Report
 from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
 from compozy.runtime.doctor import doctor_report
 from compozy.runtime.services import Services
-from compozy.runtime.status import status_answer
+from compozy.runtime.status import DrainState, IdentityAnswer, status_answer
 
 
 async def get_status(app: Services, request: Request) -> Response:
@@ -44,6 +45,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_status,
         name="getStatus",
         summary="Health, sessions and providers of this daemon",
+        answer=dict[str, object],
     ),
     Route(
         method="GET",
@@ -51,6 +53,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_identity,
         name="getRuntimeIdentity",
         summary="Process id, version and address of this daemon",
+        answer=IdentityAnswer,
     ),
     Route(
         method="GET",
@@ -58,6 +61,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_doctor,
         name="getDoctor",
         summary="What is wrong with this home and daemon, and how to mend it",
+        answer=Report,
         query=("only", "exclude", "quiet"),
     ),
     Route(
@@ -66,6 +70,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_drain,
         name="drainDaemon",
         summary="Admit no new work; what runs goes on",
+        answer=DrainState,
         kind="privileged",
     ),
     Route(
@@ -74,6 +79,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_undrain,
         name="undrainDaemon",
         summary="Admit work again",
+        answer=DrainState,
         kind="privileged",
     ),
 )

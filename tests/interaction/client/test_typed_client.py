@@ -1,0 +1,64 @@
+"""The typed client on a real daemon: records in, records out, a whole task without one path written by hand."""
+
+from pathlib import Path
+
+import pytest
+
+import compozy
+from compozy.client import ApiError, DaemonUnreachable
+from compozy.model.session import Session
+from tests.kit.daemons import Daemon
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    agent = folder / ".compozy" / "agents" / "scout"
+    agent.mkdir(parents=True)
+    (agent / "AGENT.md").write_text("---\nname: scout\nprovider: offline\n---\n\nFind things.\n")
+    (agent / "capabilities.toml").write_text(
+        '[[capabilities]]\nid = "find-code"\nsummary = "Find where something is done."\noutcome = "Files and lines."\n'
+    )
+    (folder / "kettle.py").write_text("# the kettle is filled here\n")
+    return folder
+
+
+def test_a_task_runs_from_choice_to_transcript_in_records(shared_daemon: Daemon, workspace: Path) -> None:
+    with compozy.Client(shared_daemon.home.root) as client:
+        registered = client.workspace(workspace)
+        assert client.workspace(workspace / ".compozy") == registered
+        assert registered in client.workspaces()
+        assert {agent.name for agent in client.agents(registered.id)} >= {"scout"}
+        assert client.agent("scout", registered.id).capabilities[0].id == "find-code"
+        chosen = client.select("find where the kettle is filled", registered.id)
+        assert chosen.agent == "scout" and chosen.reason
+        session = client.create_session(workspace=registered.id, agent=chosen.agent, permissions="approve-reads")
+        assert isinstance(session, Session) and session.runtime.status == "unbound"
+        kinds = [frame["type"] for frame in client.prompt(session, "where is the kettle filled?")]
+        assert kinds[0] == "start" and kinds[-1] == "finish"
+        text = "".join(
+            part.text or ""
+            for entry in client.transcript(session).entries
+            for part in entry.message.parts
+            if part.type == "text"
+        )
+        assert "kettle.py:1" in text
+        events = client.events(session)
+        assert [event.sequence for event in events] == list(range(1, len(events) + 1))
+        assert client.interactions(session) == ()
+        assert client.cancel(session) == "nothing-in-flight"
+        client.stop(session)
+        assert client.session(session.id).state == "stopped"
+        assert session.id in {row.id for row in client.sessions(workspace=registered.id).sessions}
+        seen = [event.sequence for event in client.follow(session, after=len(events) - 2)]
+        assert seen[:2] == [len(events) - 1, len(events)]
+        client.delete(session)
+        with pytest.raises(ApiError) as refused:
+            client.session(session.id)
+        assert refused.value.status == 404
+
+
+def test_without_a_daemon_the_client_says_how_to_start_one(tmp_path: Path) -> None:
+    with pytest.raises(DaemonUnreachable) as refused:
+        compozy.Client(tmp_path)
+    assert refused.value.hint == "compozy daemon start"
