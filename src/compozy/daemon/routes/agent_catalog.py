@@ -6,7 +6,7 @@ from starlette.responses import Response
 from compozy.daemon.messages import json_response, query_number, query_values
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
-from compozy.runtime.agent_catalog import CatalogQuery
+from compozy.runtime.agent_catalog import CatalogPage, CatalogQuery
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 
@@ -52,6 +52,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_catalog,
         name="listAgentCatalog",
         summary="A page of the agents of a workspace with what their sessions did",
+        answer=CatalogPage,
         query=("workspace", "name", "q", "category", "status", "cursor", "limit"),
     ),
 )

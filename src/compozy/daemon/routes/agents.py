@@ -5,13 +5,15 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
+from compozy.model.agent import Agent, SourceState
 from compozy.model.errors import InvalidRequest
 from compozy.model.workspace import Workspace
+from compozy.runtime.selection import Selection
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 
 
-class _Select(Body, frozen=True, kw_only=True):
+class SelectAgent(Body, frozen=True, kw_only=True):
     task: str
     workspace: str = ""
     workspace_path: str = ""
@@ -45,7 +47,7 @@ async def explain_agent(app: Services, request: Request) -> Response:
 
 async def select_agent(app: Services, request: Request) -> Response:
     """Choose an agent for a task by what agents declare."""
-    body = await read_body(request, _Select)
+    body = await read_body(request, SelectAgent)
     if body.workspace and body.workspace_path:
         raise InvalidRequest("workspace and workspace_path are mutually exclusive")
     workspace = None
@@ -63,6 +65,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_agents,
         name="listAgents",
         summary="The agents in force in a workspace, or the global ones",
+        answer={"agents": tuple[Agent, ...], "sources": tuple[SourceState, ...]},
         query=("workspace",),
     ),
     Route(
@@ -71,6 +74,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_agent,
         name="getAgent",
         summary="One agent with its capabilities and effective runtime",
+        answer={"agent": Agent},
         query=("workspace",),
     ),
     Route(
@@ -87,6 +91,8 @@ ROUTES: tuple[Route, ...] = (
         handler=select_agent,
         name="selectAgent",
         summary="Choose an agent for a task by declared capabilities",
+        body=SelectAgent,
+        answer=Selection,
         kind="write",
     ),
 )

@@ -9,7 +9,7 @@ from compozy.runtime.services import Services
 from compozy.runtime.settings_view import general_answer, general_changes, general_config
 
 
-class _General(Body, frozen=True, kw_only=True):
+class GeneralSettings(Body, frozen=True, kw_only=True):
     config: dict[str, object]
 
 
@@ -21,7 +21,7 @@ async def get_general(app: Services, request: Request) -> Response:
 
 async def patch_general(app: Services, request: Request) -> Response:
     """Write what differs from the file."""
-    body = await read_body(request, _General)
+    body = await read_body(request, GeneralSettings)
     shown = general_config(await app.settings.written(), app.home)
     return json_response(await app.settings.change(general_changes(body.config, shown), section="general"))
 
@@ -38,6 +38,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_general,
         name="getSettingsGeneral",
         summary="General settings, where they lie, and the daemon that runs",
+        answer=dict[str, object],
     ),
     Route(
         method="PATCH",
@@ -45,6 +46,8 @@ ROUTES: tuple[Route, ...] = (
         handler=patch_general,
         name="updateSettingsGeneral",
         summary="Change general settings; what is not sent stays",
+        body=GeneralSettings,
+        answer=dict[str, object],
         kind="privileged",
     ),
     Route(
@@ -53,6 +56,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_reload,
         name="reloadSettings",
         summary="Read the settings files again and take over what can change while the daemon runs",
+        answer=dict[str, object],
         kind="privileged",
     ),
 )

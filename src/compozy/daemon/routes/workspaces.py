@@ -19,7 +19,7 @@ _UNFINISHED = ("starting", "active", "stopping")
 _SHOWN_SESSIONS = 100
 
 
-class _Create(Body, frozen=True, kw_only=True):
+class CreateWorkspace(Body, frozen=True, kw_only=True):
     root_dir: str
     name: str | None = None
     add_dirs: tuple[str, ...] | None = None
@@ -27,14 +27,14 @@ class _Create(Body, frozen=True, kw_only=True):
     sandbox_ref: str | None = None
 
 
-class _Update(Body, frozen=True, kw_only=True):
+class UpdateWorkspace(Body, frozen=True, kw_only=True):
     name: str | None = None
     add_dirs: tuple[str, ...] | None = None
     default_agent: str | None = None
     sandbox_ref: str | None = None
 
 
-class _Resolve(Body, frozen=True, kw_only=True):
+class ResolveWorkspace(Body, frozen=True, kw_only=True):
     path: str
 
 
@@ -66,7 +66,7 @@ async def list_workspaces(app: Services, request: Request) -> Response:
 
 async def create_workspace(app: Services, request: Request) -> Response:
     """Register a root."""
-    body = await read_body(request, _Create)
+    body = await read_body(request, CreateWorkspace)
     row = await app.workspaces.register(
         body.root_dir,
         name=body.name or "",
@@ -79,7 +79,7 @@ async def create_workspace(app: Services, request: Request) -> Response:
 
 async def resolve_workspace(app: Services, request: Request) -> Response:
     """Answer the workspace that owns a path; register it when none does."""
-    body = await read_body(request, _Resolve)
+    body = await read_body(request, ResolveWorkspace)
     return json_response({"workspace": await app.workspaces.resolve_or_register(body.path)})
 
 
@@ -108,7 +108,7 @@ async def get_workspace(app: Services, request: Request) -> Response:
 
 async def update_workspace(app: Services, request: Request) -> Response:
     """Change what is not null."""
-    body = await read_body(request, _Update)
+    body = await read_body(request, UpdateWorkspace)
     changes = msgspec.structs.asdict(body)
     row = await app.workspaces.update(request.path_params["workspace_id"], **changes)
     return json_response({"workspace": row})
@@ -135,6 +135,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_workspaces,
         name="listWorkspaces",
         summary="Every registered workspace",
+        answer={"workspaces": tuple[Workspace, ...]},
     ),
     Route(
         method="POST",
@@ -142,6 +143,9 @@ ROUTES: tuple[Route, ...] = (
         handler=create_workspace,
         name="createWorkspace",
         summary="Register a folder as a workspace",
+        body=CreateWorkspace,
+        answer={"workspace": Workspace},
+        status=201,
         kind="write",
     ),
     Route(
@@ -150,6 +154,8 @@ ROUTES: tuple[Route, ...] = (
         handler=resolve_workspace,
         name="resolveWorkspace",
         summary="The workspace that owns a path, registered when there is none",
+        body=ResolveWorkspace,
+        answer={"workspace": Workspace},
         kind="write",
     ),
     Route(
@@ -158,6 +164,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_workspace,
         name="getWorkspace",
         summary="One workspace with its agents, sessions and providers",
+        answer=WorkspaceDetail,
     ),
     Route(
         method="PATCH",
@@ -165,6 +172,8 @@ ROUTES: tuple[Route, ...] = (
         handler=update_workspace,
         name="updateWorkspace",
         summary="Change name, additional folders or default agent",
+        body=UpdateWorkspace,
+        answer={"workspace": Workspace},
         kind="write",
     ),
     Route(
@@ -173,6 +182,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_workspace,
         name="deleteWorkspace",
         summary="Forget a workspace; its files stay",
+        status=204,
         kind="write",
     ),
 )

@@ -1,0 +1,32 @@
+"""Promises about the API's own description and the typed client (issue 4, item 9)."""
+
+from tests.promises import Promise
+
+_OPENAPI = "tests/schema/test_openapi.py"
+
+PROMISES: tuple[Promise, ...] = (
+    Promise(
+        id="api-openapi-served",
+        source="issue 4 §9; design §2",
+        text="/api/openapi.json is a valid OpenAPI 3.1 document of every route served",
+        test=f"{_OPENAPI}::test_the_document_is_served_and_every_schema_in_it_is_one",
+    ),
+    Promise(
+        id="api-openapi-complete",
+        source="issue 4 §9",
+        text="every route names the record it takes and the record it answers",
+        test=f"{_OPENAPI}::test_every_route_says_what_it_takes_and_what_it_answers",
+    ),
+    Promise(
+        id="api-openapi-true",
+        source="issue 4 §9; contract §1.3",
+        text="real answers fit their schema, the same over TCP and the socket",
+        test=f"{_OPENAPI}::test_a_real_answer_fits_its_schema_and_both_listeners_give_the_same",
+    ),
+    Promise(
+        id="api-typed-client",
+        source="issue 4 §9",
+        text="compozy.Client runs a task from choice to transcript in records",
+        test="tests/interaction/client/test_typed_client.py::test_a_task_runs_from_choice_to_transcript_in_records",
+    ),
+)
