@@ -8,6 +8,7 @@ from compozy.daemon.routing import Route
 from compozy.model.agent import Agent, SourceState
 from compozy.model.errors import InvalidRequest
 from compozy.model.workspace import Workspace
+from compozy.runtime.definitions import Definitions
 from compozy.runtime.selection import Selection
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
@@ -83,6 +84,7 @@ ROUTES: tuple[Route, ...] = (
         handler=explain_agent,
         name="explainAgent",
         summary="Every definition of a name: the one in force, the hidden ones, and the rule that hides them",
+        answer=Definitions,
         query=("workspace",),
     ),
     Route(
