@@ -92,6 +92,25 @@ PROMISES: tuple[Promise, ...] = (
         _PROMPTS + "test_a_prompt_restarts_a_stopped_session_and_says_that_the_agent_forgot",
     ),
     _row(
+        "load-refused",
+        "P55, P56",
+        "an agent that cannot load its session continues in a new one, and that is said",
+        _PROMPTS + "test_an_agent_that_cannot_load_its_session_continues_in_a_new_one_and_that_is_said",
+    ),
+    _row(
+        "root-gone",
+        "contract §3.1",
+        "a workspace that vanished is 410 and history stays readable",
+        _BAD + "test_a_workspace_that_vanished_is_named_and_its_history_stays_readable",
+    ),
+    _row(
+        "store-fails",
+        "house rules",
+        "a store that fails in a turn leaves nobody waiting",
+        "tests/failure/test_session_store.py"
+        "::test_followers_of_a_turn_that_cannot_be_stored_are_let_go_and_the_session_works_again",
+    ),
+    _row(
         "no-replayed-history",
         "P57",
         "what an agent replays is not stored again",

@@ -285,3 +285,15 @@ def test_waiting_for_a_person_is_not_silence(tmp_path: Path) -> None:
         assert [f["delta"] for f in frames if f is not None and f["type"] == "text-delta"] == ["thanks"]
     finally:
         world.end()
+
+
+def test_a_workspace_that_vanished_is_named_and_its_history_stays_readable(world: World) -> None:
+    world.agent("some")
+    session = world.create("some")
+    world.prompt(session)
+    world.post(session, "/stop")
+    world.workspace.rmdir()
+    error = _refused(world, session)
+    assert error.status == 410 and error.code == "workspace_root_missing"
+    assert str(world.workspace) in str(error)
+    assert len(world.get(session, "/transcript")["entries"]) == 2

@@ -476,3 +476,20 @@ def test_a_waiting_prompt_can_be_withdrawn_and_one_may_interrupt(world: World) -
     reasons = [event["content"]["stop_reason"] for event in world.events(session, type="done")]
     assert reasons == ["cancelled", "end_turn"]
     assert [e["content"]["text"] for e in world.events(session, type="user_message")] == ["go", "now"]
+
+
+def test_an_agent_that_cannot_load_its_session_continues_in_a_new_one_and_that_is_said(world: World) -> None:
+    world.agent(
+        "forgetful",
+        {
+            "capabilities": {"loadSession": True},
+            "load_error": {"code": -32002, "message": "Resource not found"},
+            "prompts": [[{"text": "hello"}]],
+        },
+    )
+    session = world.create("forgetful")
+    world.prompt(session)
+    world.post(session, "/stop")
+    stream = world.prompt(session)
+    assert stream.text == "hello"
+    assert [f["data"]["title"] for f in stream.of("data-compozy-event")] == ["context_lost"]

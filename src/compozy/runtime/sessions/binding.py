@@ -7,6 +7,7 @@ process is ended and the error says what a person can do. What happens with the 
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from compozy.acp.contract import (
     AgentConnection,
@@ -21,7 +22,7 @@ from compozy.acp.contract import (
 from compozy.config.commands import find_executable, split_command
 from compozy.config.environment import agent_environment, make_provider_folders
 from compozy.model import times
-from compozy.model.errors import CompozyError, InvalidRequest, Unprocessable
+from compozy.model.errors import CompozyError, Gone, InvalidRequest, Unprocessable
 from compozy.model.provider import Provider
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.deps import Deps
@@ -57,6 +58,9 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         BindFailed: with the process ended.
     """
     provider = provider_of(deps, record)
+    if not await asyncio.to_thread(Path(record.cwd).is_dir):
+        message = f"the workspace folder {record.cwd!r} is missing: restore it, or delete the session"
+        raise BindFailed(Gone(message, code="workspace_root_missing"), "startup_failure")
     try:
         # In a thread: opening the vault reads files and, once, loads the cryptography.
         credentials = await asyncio.to_thread(deps.secrets.credentials, provider)

@@ -7,11 +7,11 @@ the agent's own tool calls. Blocking file work happens in threads.
 import asyncio
 import os
 import shlex
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 from compozy.acp.contract import LaunchSpec, RequestRefused, TerminalRequest
+from compozy.documents.atomic import write_atomically
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
 from compozy.runtime.sessions.policy import Grants
 
@@ -91,23 +91,13 @@ def _read(real: Path, path: str, line: int | None, limit: int | None) -> str:
 
 
 def _write(real: Path, path: str, content: str) -> None:
-    temporary = ""
     try:
         real.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
         mode = real.stat().st_mode & 0o777 if real.exists() else FILE_MODE
-        descriptor, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content.encode("utf-8", "surrogatepass"))
-            os.fchmod(file.fileno(), mode)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(temporary).replace(real)
-        temporary = ""
+        # Refuses a link that was put there since the path was resolved.
+        write_atomically(real, content.encode("utf-8", "surrogatepass"), mode=mode)
     except OSError as error:
         raise _refused(f"cannot write {path!r}: {error.strerror or error}") from error
-    finally:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
 
 
 def authorise_terminal(
