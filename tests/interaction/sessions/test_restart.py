@@ -16,16 +16,18 @@ def _lives(pid: int) -> bool:
         return False
 
 
-def _marked() -> set[int]:
-    """Return the pids of all agents of this machine's daemons that carry a marker."""
+def _agents_of(world: World) -> set[int]:
+    """Return the pids of the processes that the daemon of this home started for agents."""
     found = set()
+    home = f"COMPOZY_HOME={world.daemon.home.root}".encode()
     for path in Path("/proc").iterdir():
         if path.name.isdigit():
             try:
-                if b"COMPOZY_PROCESS_MARKER=" in (path / "environ").read_bytes():
-                    found.add(int(path.name))
+                environment = (path / "environ").read_bytes().split(b"\0")
             except OSError:
                 continue
+            if home in environment and any(line.startswith(b"COMPOZY_PROCESS_MARKER=") for line in environment):
+                found.add(int(path.name))
     return found
 
 
@@ -46,12 +48,11 @@ def _killed_in_a_turn(world: World, steps: list[dict[str, object]]) -> tuple[dic
 
 def test_a_killed_daemon_loses_nothing_it_has_shown_and_leaves_no_agent(own_world: World) -> None:
     world = own_world
-    before = _marked()
     spawn = {"spawn": "sleep", "new_session": True, "pid_file": str(world.folder / "sleeper")}
     session, shown = _killed_in_a_turn(
         world, [spawn, {"flood": 500}, {"tool_call": {"toolCallId": "t", "title": "dig"}}]
     )
-    agents = _marked() - before
+    agents = _agents_of(world)
     sleeper = int((world.folder / "sleeper").read_text())
     assert agents and _lives(sleeper), "the killed daemon left them"
     world.start()
