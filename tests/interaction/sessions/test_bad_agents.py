@@ -1,6 +1,7 @@
 """Agents and requests that fail: one clear sentence each, what is stored is kept, no process stays behind."""
 
 import json
+import shutil
 import threading
 import time
 from pathlib import Path
@@ -292,7 +293,7 @@ def test_a_workspace_that_vanished_is_named_and_its_history_stays_readable(world
     session = world.create("some")
     world.prompt(session)
     world.post(session, "/stop")
-    world.workspace.rmdir()
+    shutil.rmtree(world.workspace)
     error = _refused(world, session)
     assert error.status == 410 and error.code == "workspace_root_missing"
     assert str(world.workspace) in str(error)
