@@ -29,4 +29,10 @@ PROMISES: tuple[Promise, ...] = (
         text="compozy.Client runs a task from choice to transcript in records",
         test="tests/interaction/client/test_typed_client.py::test_a_task_runs_from_choice_to_transcript_in_records",
     ),
+    Promise(
+        id="api-generated-requests",
+        source="issue 4 tests",
+        text="requests generated from the document are answered as documented, never with a fault",
+        test="tests/schema/test_generated_requests.py::test_a_generated_request_is_answered_as_documented",
+    ),
 )

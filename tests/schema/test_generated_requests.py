@@ -1,0 +1,46 @@
+"""Requests made up from the OpenAPI document by schemathesis, against a real daemon: no answer is a fault of ours.
+
+Every answer is in the document, and a refusal carries the envelope. Draining and settings are left alone, because
+they would change what the other requests meet; endless streams are read by tests of their own.
+"""
+
+import json
+
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, settings
+from schemathesis.checks import not_a_server_error
+from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
+
+from compozy.daemon.openapi import openapi_document
+from compozy.daemon.routes import ALL_ROUTES
+from tests.kit.daemons import Daemon
+
+_LEFT_ALONE = ("/api/drain", "/api/undrain")
+ROUTES = tuple(
+    route
+    for route in ALL_ROUTES
+    if route.path not in _LEFT_ALONE and not route.path.startswith("/api/settings") and not route.streams
+)
+SCHEMA = schemathesis.openapi.from_dict(json.loads(json.dumps(openapi_document(ROUTES))))
+
+
+@SCHEMA.parametrize()
+@settings(
+    max_examples=15,
+    deadline=None,
+    phases=[Phase.explicit, Phase.generate],
+    derandomize=True,
+    suppress_health_check=list(HealthCheck),
+)
+def test_a_generated_request_is_answered_as_documented(case: schemathesis.Case, shared_daemon: Daemon) -> None:
+    record = shared_daemon.record
+    assert record is not None
+    response = case.call(base_url=f"http://localhost:{record.port}", timeout=30)
+    if response.status_code == 503 and not response.content:
+        pytest.fail("an empty refusal")
+    case.validate_response(
+        response, checks=[not_a_server_error, status_code_conformance, response_schema_conformance]
+    )
+    if response.status_code >= 400:
+        assert response.json()["error"]
