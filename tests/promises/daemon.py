@@ -280,12 +280,6 @@ PROMISES: tuple[Promise, ...] = (
         deferred="issue 5: it comes with its own agent program",
     ),
     Promise(
-        "config-trust-grants",
-        "D15",
-        "trust is granted by digest",
-        deferred="issue 5: until then [trust] mode decides for all",
-    ),
-    Promise(
         "environment-filtered",
         "P40",
         "agents inherit no variable with a secret-looking name",

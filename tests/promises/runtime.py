@@ -355,5 +355,4 @@ PROMISES: tuple[Promise, ...] = (
     _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
     _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),
-    _later("trust-grant", "D15", "granting trust by digest", "issue 5: trust"),
 )

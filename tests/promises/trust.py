@@ -4,6 +4,7 @@ from tests.promises import Promise
 
 _VAULT = "tests/unit/config/test_vault.py::"
 _VAULT_CLI = "tests/interaction/cli/test_vault.py::"
+_TRUST = "tests/interaction/cli/test_trust.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
 
@@ -78,5 +79,71 @@ PROMISES: tuple[Promise, ...] = (
         "contract §5.8",
         "a resolved value is masked from then on",
         _SECRETS + "test_both_kinds_of_reference_resolve_and_are_masked_from_then_on",
+    ),
+    _row(
+        "look-only",
+        "P42",
+        "list, info, check, inspect and trust show run nothing of a workspace",
+        _TRUST + "test_looking_at_a_workspace_runs_nothing_of_it",
+    ),
+    _row(
+        "evidence",
+        "D15",
+        "trust show names everything that would run, its file and digest",
+        _TRUST + "test_the_evidence_names_everything_that_would_run_and_where_it_stands",
+    ),
+    _row(
+        "headless",
+        "D15, P19, P42",
+        "without a terminal the refusal carries evidence and a command that ends it",
+        _TRUST + "test_a_script_is_refused_with_evidence_and_a_command_that_works",
+    ),
+    _row(
+        "changed-file",
+        "P42",
+        "a changed file asks again",
+        _TRUST + "test_a_changed_file_asks_again_and_its_old_state_does_not",
+    ),
+    _row(
+        "grant-what-was-shown",
+        "D15",
+        "a grant covers what was shown and nothing that came later",
+        _TRUST + "test_a_grant_of_what_was_shown_does_not_cover_what_came_meanwhile",
+    ),
+    _row(
+        "run-asks",
+        "issue 5",
+        "run asks in the terminal with what would run in view",
+        _TRUST + "test_run_asks_in_the_terminal_with_what_would_run_in_view",
+    ),
+    _row(
+        "program-content",
+        "D15",
+        "a program of the workspace is trusted by its content, before every start",
+        _TRUST + "test_a_program_of_the_workspace_is_trusted_by_its_content",
+    ),
+    _row(
+        "revoke",
+        "issue 5",
+        "trust taken back stops the next start",
+        _TRUST + "test_trust_taken_back_stops_the_next_start",
+    ),
+    _row(
+        "operators",
+        "decisions D28",
+        "an agent may not grant trust",
+        _TRUST + "test_only_a_person_decides",
+    ),
+    _row(
+        "workspace-provider",
+        "D15",
+        "a workspace's provider command counts only after it was trusted",
+        _TRUST + "test_a_workspaces_provider_counts_only_after_it_was_trusted",
+    ),
+    _row(
+        "record-damaged",
+        "issue 5",
+        "a damaged record of trust trusts nothing and is left as it is",
+        _TRUST + "test_a_damaged_record_trusts_nothing_and_says_so",
     ),
 )

@@ -41,3 +41,15 @@ class VaultError(LocalError):
     def __init__(self, message: str, *, code: str | None = None) -> None:
         super().__init__(message, exit_code=EXIT_INVALID, code=code)
         self.diagnostic = True
+
+
+class TrustError(LocalError):
+    """The record of what was trusted cannot be read or written; then nothing counts as trusted."""
+
+    status: ClassVar[int] = 422
+    default_code = "trust_unusable"
+    category = "trust"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, exit_code=EXIT_INVALID)
+        self.diagnostic = True

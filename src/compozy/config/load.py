@@ -9,7 +9,7 @@ import functools
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -55,19 +55,27 @@ class Layer(NamedTuple):
     refused: Mapping[tuple[str, ...], str]
 
 
+TrustCheck = Callable[[TomlSource], bool]
+
+
 def load_config(
-    home: Home, workspace_root: Path | None = None, *, instead: Mapping[Path, str] | None = None
+    home: Home,
+    workspace_root: Path | None = None,
+    *,
+    instead: Mapping[Path, str] | None = None,
+    is_trusted: TrustCheck | None = None,
 ) -> Config:
     """Return the configuration in force, for the home alone or for one workspace.
 
     Args:
         instead: texts to read in place of what lies at these paths, to check a file before it is written.
+        is_trusted: whether a person trusted the workspace's file as it is; only then all of it counts (D15).
 
     Raises:
         ConfigError: a file cannot be read or has mistakes; the message names every one with its place.
     """
     notes: list[str] = []
-    layers = read_layers(home, workspace_root, instead=instead, notes=notes)
+    layers = read_layers(home, workspace_root, instead=instead, notes=notes, is_trusted=is_trusted)
     merged = _merged([layer.table for layer in layers])
     sections = _convert(merged)
     values = {name: getattr(sections, name) for name in Config.__struct_fields__}
@@ -88,6 +96,7 @@ def read_layers(
     *,
     instead: Mapping[Path, str] | None = None,
     notes: list[str] | None = None,
+    is_trusted: TrustCheck | None = None,
 ) -> list[Layer]:
     """Return the files that count, lowest first, each checked on its own; findings are added to `notes`.
 
@@ -107,7 +116,11 @@ def read_layers(
             layers.append(Layer("home", source, source.table, {}))
             continue
         home_sections = _convert(below)
-        rules = WorkspaceRules(trust=home_sections.trust, permissions=home_sections.permissions)
+        rules = WorkspaceRules(
+            trust=home_sections.trust,
+            permissions=home_sections.permissions,
+            is_trusted=is_trusted is not None and is_trusted(source),
+        )
         table = rules.apply(source.table, source)
         found += rules.notes
         layers.append(Layer("workspace", source, table, rules.refused))

@@ -8,17 +8,16 @@ under a lock across processes and leaves the old file or the new one. Knows noth
 import base64
 import binascii
 import contextlib
-import fcntl
 import hashlib
 import os
 import re
-import time
 from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 
 from compozy.config.errors import VaultError
 from compozy.config.home import Home
+from compozy.config.locking import locked
 from compozy.documents.atomic import write_atomically
 from compozy.model import times
 from compozy.model.record import Record
@@ -33,7 +32,6 @@ MAX_VALUE_BYTES = 64 * 1024
 _MAX_FILE_BYTES = 16 << 20
 _KEY_BYTES = 32
 _NONCE_BYTES = 12
-_LOCK_SECONDS = 10.0
 _NEW_KEY = "python3 -c 'import os, base64; print(base64.b64encode(os.urandom(32)).decode())'"
 
 
@@ -176,18 +174,12 @@ class Vault:
     def _locked(self) -> Iterator[None]:
         """Keep read and write of one change together, across processes; a killed holder leaves no lock behind."""
         try:
-            handle = os.open(self._lock_path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+            with locked(self._lock_path):
+                yield
+        except TimeoutError as error:
+            raise VaultError(str(error)) from error
         except OSError as error:
             raise VaultError(f"cannot lock {str(self._lock_path)!r}: {error.strerror}; check the folder") from error
-        try:
-            deadline = time.monotonic() + _LOCK_SECONDS
-            while not _try_lock(handle):
-                if time.monotonic() > deadline:
-                    raise VaultError(f"{str(self._lock_path)!r} is held by another process: try again")
-                time.sleep(0.01)
-            yield
-        finally:
-            os.close(handle)
 
     # --- key
 
@@ -290,11 +282,3 @@ def _decode_key(text: str, source: str, remedy: str) -> bytes:
         f"{source} is no vault key: it must hold 32 bytes as base64 or hexadecimal; {remedy}",
         code="vault_key_invalid",
     )
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

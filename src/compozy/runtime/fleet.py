@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from compozy.catalog.discovery import ExtensionAgents, NamedDiagnostic
+from compozy.catalog.discovery import DiscoveredAgent, ExtensionAgents, NamedDiagnostic
 from compozy.catalog.fleet_index import FleetEntry, FleetIndex
 from compozy.config.config import Config
 from compozy.config.home import Home
@@ -128,9 +128,7 @@ class Fleet:
         index = await self.views.confirm(workspace, await self.views.get(workspace), (name,))
         entry = index.get(name)
         if entry is not None and entry.agent is not None:
-            agent = entry.agent
-            # What an extension brings is no more trusted than what a workspace brings (decisions D15).
-            return VisibleAgent(loaded=agent.loaded, origin="workspace" if agent.extension else agent.origin)
+            return _visible(entry.agent)
         found = index.discovery
         for item in found.diagnostics:
             if item.name == name and item.diagnostic.severity == "error":
@@ -153,6 +151,11 @@ class Fleet:
             hint="compozy agent list",
         )
 
+    async def in_force(self, workspace: Workspace | None) -> tuple[VisibleAgent, ...]:
+        """Return every definition that loads and is in force, by name."""
+        found = (entry.agent for entry in (await self.views.get(workspace)).entries)
+        return tuple(_visible(agent) for agent in found if agent is not None)
+
     async def select(self, task: str, workspace: Workspace | None) -> Selection:
         """Choose an agent for a task by its declared capabilities.
 
@@ -164,6 +167,11 @@ class Fleet:
         default = resolve_agent_name("", workspace, self._config)
         usable = [row for row in (await self.visible(workspace)).agents if row.definition_digest]
         return select(task, usable, default)
+
+
+def _visible(agent: DiscoveredAgent) -> VisibleAgent:
+    # What an extension brings is no more trusted than what a workspace brings (decisions D15).
+    return VisibleAgent(loaded=agent.loaded, origin="workspace" if agent.extension else agent.origin)
 
 
 def _finding(item: NamedDiagnostic) -> AgentDiagnostic:

@@ -14,11 +14,13 @@ from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
+from compozy.runtime.configs import Configs
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
 from compozy.runtime.settings import Settings
 from compozy.runtime.status import DaemonStatus
+from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import Store
 from compozy.store.sqlite import SqliteStore
@@ -35,6 +37,8 @@ class Services:
     fleet: Fleet
     agent_catalog: AgentCatalog
     sessions: Sessions
+    trust: Trust
+    configs: Configs
     status: DaemonStatus
     redactor: Redactor
     settings: Settings
@@ -55,6 +59,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     if is_fresh:
         await workspaces.register_user_home()
     fleet = Fleet(home, config)
+    trust = Trust(home)
+    configs = Configs(home, config, trust)
     deps = Deps(
         store=store,
         home=home,
@@ -63,6 +69,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         end_process=end_recorded_process,
         redactor=redactor,
         secrets=Secrets(home, redactor),
+        trust=trust,
+        configs=configs,
         version=__version__,
     )
     sessions = Sessions(deps, workspaces, fleet)
@@ -76,6 +84,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         fleet=fleet,
         agent_catalog=AgentCatalog(fleet, store),
         sessions=sessions,
+        trust=trust,
+        configs=configs,
         status=status,
         redactor=redactor,
         settings=Settings(home, config, status),

@@ -19,6 +19,7 @@ from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
+from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
 
 
@@ -69,6 +70,8 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     resume_session_id: str = ""
     """The ACP session id that the present provider may be asked to load, "" when there is none."""
     mcp_servers: tuple[McpServer, ...] = ()
+    trust_marks: tuple[TrustMark, ...] = ()
+    """What of the workspace the session was allowed to use; looked at again before each start."""
     turn_id: str = ""
     """The turn in flight, "" when idle: what a restart finds here was interrupted."""
     last_activity_at: str = ""

@@ -4,12 +4,12 @@ import pytest
 
 from compozy.config.config import Config
 from compozy.config.sections import DefaultsSection, PermissionsSection, TrustSection
-from compozy.model.definition import AgentDefinition, HookDeclaration, McpServer
-from compozy.model.errors import Conflict, InvalidRequest
+from compozy.model.definition import AgentDefinition
+from compozy.model.errors import InvalidRequest
 from compozy.model.provider import CuratedModel, Provider
 from compozy.model.workspace import Workspace
 from compozy.runtime.resolution import resolve_agent_name, resolve_runtime
-from compozy.runtime.trust import permission_mode, require_trust
+from compozy.runtime.sessions.policy import permission_mode
 
 PROVIDERS = {
     "house": Provider(
@@ -84,27 +84,6 @@ def test_the_agents_name_comes_from_request_workspace_or_home() -> None:
         resolve_agent_name("", None, _config(agent=""))
 
 
-@pytest.mark.parametrize(
-    "brings",
-    [
-        {"command": "sh"},
-        {"mcp_servers": (McpServer(name="m", command="x"),)},
-        {"hooks": (HookDeclaration(name="h", event="turn.start", command="x"),)},
-    ],
-)
-def test_what_a_workspace_would_run_needs_trust(brings: dict[str, object]) -> None:
-    definition = _definition(**brings)
-    with pytest.raises(Conflict) as refused:
-        require_trust(definition, "workspace", "digest", _config())
-    assert refused.value.code == "trust_required" and next(iter(brings)) in str(refused.value)
-    require_trust(definition, "global", "digest", _config())
-    require_trust(definition, "workspace", "digest", _config(trust="off"))
-
-
-def test_a_plain_workspace_agent_needs_no_trust() -> None:
-    require_trust(_definition(model="m", permissions="approve-all"), "workspace", "d", _config())
-
-
 MODES = ("deny-all", "approve-reads", "approve-all")
 
 
@@ -113,19 +92,21 @@ MODES = ("deny-all", "approve-reads", "approve-all")
 def test_a_workspace_never_exceeds_the_home(authored: str, home: str) -> None:
     config = _config(mode=home)
     definition = _definition(permissions=authored)
-    capped = permission_mode(definition, "workspace", "", config)
+    capped = permission_mode(definition, "", config, is_capped=True)
     assert MODES.index(capped) == min(MODES.index(authored), MODES.index(home))
-    assert permission_mode(definition, "global", "", config) == authored
-    assert permission_mode(definition, "workspace", "", _config(mode=home, trust="off")) == authored
+    assert permission_mode(definition, "", config, is_capped=False) == authored
 
 
 @pytest.mark.parametrize("authored", MODES)
 @pytest.mark.parametrize("asked", MODES)
 def test_a_request_only_narrows_what_was_authored(authored: str, asked: str) -> None:
-    mode = permission_mode(_definition(permissions=authored), "global", asked, _config())
+    mode = permission_mode(_definition(permissions=authored), asked, _config(), is_capped=False)
     assert MODES.index(mode) == min(MODES.index(authored), MODES.index(asked))
 
 
 def test_a_request_replaces_the_homes_default_where_nothing_was_authored() -> None:
-    assert permission_mode(_definition(), "global", "", _config(mode="approve-all")) == "approve-all"
-    assert permission_mode(_definition(), "global", "approve-reads", _config(mode="approve-all")) == "approve-reads"
+    assert permission_mode(_definition(), "", _config(mode="approve-all"), is_capped=False) == "approve-all"
+    assert (
+        permission_mode(_definition(), "approve-reads", _config(mode="approve-all"), is_capped=False)
+        == "approve-reads"
+    )

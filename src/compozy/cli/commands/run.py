@@ -21,6 +21,7 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, note
 from compozy.cli.sessions import read_text, runtime_text, session_path, turn_options, who_answers
+from compozy.cli.trust_question import with_trust
 from compozy.cli.turn_ending import DEATHS
 from compozy.cli.turn_report import finish, report_object
 from compozy.cli.turns import LEFT_RUNNING, Turn, TurnOptions, TurnResult, prompt_body
@@ -90,7 +91,7 @@ def run(
     with connected_or_started(invocation) as client:
         context = find_or_register(client, flag=workspace)
         choice = choose_agent(client, task, context, agent)
-        session = open_session(client, choice, context, permissions, name)
+        session = with_trust(client, invocation, lambda: open_session(client, choice, context, permissions, name))
         _announce(invocation, choice, session, context)
         options = TurnOptions(on_ask=mode, timeout=timeout, stops_session=not keep)
         try:

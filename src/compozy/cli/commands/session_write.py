@@ -12,6 +12,7 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write, write_json, write_json_line
 from compozy.cli.sessions import SESSION_FIELDS, SESSION_TOON, find_session, session_path
+from compozy.cli.trust_question import with_trust
 from compozy.cli.workspace_context import find_or_register
 from compozy.model.errors import EXIT_NOTHING_IN_FLIGHT, EXIT_OK, EXIT_REFUSED, LocalError
 
@@ -63,7 +64,8 @@ def session_new(
     with connected(invocation) as client:
         context = find_or_register(client, flag=workspace, path=cwd)
         body["workspace"] = context.id
-        answer = fetch(client, "POST", "/api/sessions", body={k: v for k, v in body.items() if v})
+        wanted = {k: v for k, v in body.items() if v}
+        answer = with_trust(client, invocation, lambda: fetch(client, "POST", "/api/sessions", body=wanted))
     session = with_source(as_object(answer.get("session")), context)
     toon_fields = [column.field for column in SESSION_TOON]
     print_object(invocation, session, SESSION_FIELDS, name="session", toon_fields=toon_fields)

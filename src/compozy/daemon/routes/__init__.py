@@ -10,6 +10,7 @@ from compozy.daemon.routes import (
     sessions,
     settings,
     status,
+    trust,
     workspaces,
 )
 from compozy.daemon.routing import Route
@@ -24,5 +25,6 @@ ALL_ROUTES: tuple[Route, ...] = (
     *session_prompt.ROUTES,
     *session_streams.ROUTES,
     *session_interactions.ROUTES,
+    *trust.ROUTES,
     *documents.ROUTES,
 )

@@ -20,6 +20,7 @@ from compozy.acp.contract import (
     SessionOptions,
 )
 from compozy.config.commands import find_executable, split_command
+from compozy.config.config import Config
 from compozy.config.environment import agent_environment, make_provider_folders
 from compozy.model import times
 from compozy.model.errors import CompozyError, Gone, InvalidRequest, Unprocessable
@@ -57,10 +58,11 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
     Raises:
         BindFailed: with the process ended.
     """
-    provider = provider_of(deps, record)
     if not await asyncio.to_thread(Path(record.cwd).is_dir):
         message = f"the workspace folder {record.cwd!r} is missing: restore it, or delete the session"
         raise BindFailed(Gone(message, code="workspace_root_missing"), "startup_failure")
+    provider = await provider_of(deps, record)
+    await _require_trust(deps, record)
     try:
         # In a thread: opening the vault reads files and, once, loads the cryptography.
         credentials = await asyncio.to_thread(deps.secrets.credentials, provider)
@@ -92,7 +94,7 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         raise
 
 
-def provider_of(deps: Deps, record: SessionRecord) -> Provider:
+async def provider_of(deps: Deps, record: SessionRecord) -> Provider:
     """Return the provider of the session's profile.
 
     Raises:
@@ -100,11 +102,30 @@ def provider_of(deps: Deps, record: SessionRecord) -> Provider:
     """
     effective = record.session.runtime.effective
     name = effective.provider if effective else ""
-    provider = deps.config.providers.get(name)
+    config = await _config_of(deps, record)
+    provider = config.providers.get(name)
     if provider is None:
         message = f"provider {name!r} is not configured any more: restore it in config.toml or start a new session"
         raise BindFailed(InvalidRequest(message, code="provider_unknown"), "startup_failure")
     return provider
+
+
+async def _require_trust(deps: Deps, record: SessionRecord) -> None:
+    """Look again at what of the workspace the session was allowed to use."""
+    if not record.trust_marks:
+        return
+    session = record.session
+    try:
+        await asyncio.to_thread(deps.trust.look_again, record.trust_marks, session.workspace_path, session.agent_name)
+    except CompozyError as error:
+        raise BindFailed(error, "startup_failure") from error
+
+
+async def _config_of(deps: Deps, record: SessionRecord) -> Config:
+    try:
+        return await deps.configs.of(record.session.workspace_path)
+    except CompozyError as error:
+        raise BindFailed(error, "startup_failure") from error
 
 
 def launch_spec(

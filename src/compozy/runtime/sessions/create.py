@@ -1,6 +1,7 @@
 """Creating a session: everything that can be known before a process exists is resolved, checked and frozen here.
 
-Implements contract §5.2 step 1 and §3.5 Create, decisions D15 and D18. The result is a record; nothing is stored.
+Implements contract §5.2 step 1 and §3.5 Create, decision D18. Trust (D15) was decided before. The result is a record;
+nothing is stored.
 """
 
 from pathlib import Path
@@ -25,8 +26,9 @@ from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.mcp import require_secrets
+from compozy.runtime.sessions.policy import permission_mode
 from compozy.runtime.sessions.prompts import startup_prompt
-from compozy.runtime.trust import permission_mode, require_trust
+from compozy.runtime.trust import TrustedUse
 from compozy.store.interface import SessionRecord
 
 # What a session of a person may spawn (contract §9, safe spawn); spawning itself arrives with issue 6.
@@ -70,17 +72,20 @@ def check_request(request: CreateRequest) -> None:
 
 
 def new_record(
-    request: CreateRequest, agent: VisibleAgent, workspace: Workspace, config: Config, secrets: Secrets
+    request: CreateRequest,
+    agent: VisibleAgent,
+    workspace: Workspace,
+    config: Config,
+    secrets: Secrets,
+    allowed: TrustedUse,
 ) -> SessionRecord:
-    """Return the record of a new session, active and unbound.
+    """Return the record of a new session, active and unbound; `allowed` is what was found trusted.
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
-        Conflict: the definition needs trust.
         Unprocessable: it needs a tool surface that cannot be given, or a server's secret leads nowhere.
     """
     definition = agent.loaded.definition
-    require_trust(definition, agent.origin, agent.loaded.definition_digest, config)
     resolution = resolve_runtime(definition, config)
     _refuse_tools(agent, resolution)
     require_secrets(definition.mcp_servers, resolution.provider, secrets)
@@ -115,7 +120,8 @@ def new_record(
     return SessionRecord(
         session=session,
         startup_prompt=_guidance(session, agent, workspace, resolution),
-        permission_mode=permission_mode(definition, agent.origin, request.permissions, config),
+        permission_mode=permission_mode(definition, request.permissions, config, is_capped=allowed.is_capped),
+        trust_marks=allowed.marks,
         cwd=workspace.root_dir,
         command=resolution.command,
         model=resolution.model,

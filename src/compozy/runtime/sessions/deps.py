@@ -11,6 +11,8 @@ from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
+from compozy.runtime.configs import Configs
+from compozy.runtime.trust import Trust
 from compozy.store.interface import ProcessRecord, Store
 
 Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
@@ -43,5 +45,7 @@ class Deps:
     end_process: EndProcess
     redactor: Redactor
     secrets: Secrets
+    trust: Trust
+    configs: Configs
     version: str
     bounds: Bounds = Bounds()

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from typing import Literal
 
 from compozy.acp.contract import PermissionOption, PermissionRequest
-from compozy.model.definition import PERMISSION_MODES
+from compozy.config.config import Config
+from compozy.model.definition import PERMISSION_MODES, AgentDefinition
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
 
 Verdict = Literal["allow-once", "reject-once", "ask"]
@@ -118,3 +119,14 @@ class Grants:
         """Forget what was allowed for this turn only."""
         self._paths.clear()
         self._writes = self._commands = 0
+
+
+def permission_mode(definition: AgentDefinition, requested: str, config: Config, *, is_capped: bool) -> str:
+    """Return the mode in force: the agent's, else the home's; what is capped never widens, a request only narrows."""
+    home = config.permissions.mode
+    mode = definition.permissions
+    if not mode:
+        return requested or home
+    if is_capped:
+        mode = stricter(mode, home)
+    return stricter(mode, requested) if requested else mode

@@ -120,7 +120,10 @@ class Sessions:
             workspace = await self._workspaces.resolve_or_register(request.workspace_path)
         require_root(workspace)
         agent = await self._fleet.find(request.agent_name, workspace)
-        record = new_record(request, agent, workspace, self._deps.config, self._deps.secrets)
+        config = await self._deps.configs.of(workspace.root_dir)
+        # In a thread: it reads what the workspace brings.
+        allowed = await asyncio.to_thread(self._deps.trust.require, agent.loaded, agent.origin, workspace, config)
+        record = new_record(request, agent, workspace, config, self._deps.secrets, allowed)
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session

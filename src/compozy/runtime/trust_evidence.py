@@ -1,0 +1,179 @@
+"""What a workspace brings: commands, servers, hooks, skills, settings, and the programs these name (decisions D15).
+
+Pure reading; nothing it finds is run, and nothing is decided here. Digests are of what was loaded, so that what was
+looked at is what a session would use. Files that a program loads by itself are not followed.
+"""
+
+import hashlib
+import os
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from compozy.config.commands import split_command
+from compozy.config.trust_grants import file_digest
+from compozy.config.workspace_rules import WorkspaceNeed
+from compozy.documents.agents import LoadedAgent
+from compozy.documents.skill_file import read_skill
+from compozy.model.definition import PERMISSION_MODES, AgentDefinition, HookDeclaration, McpServer
+from compozy.model.trust import TrustItem, TrustKind
+
+# As skills are looked for (contract §8).
+_MAX_SKILLS = 300
+_MAX_SKILL_BYTES = 4 << 20
+# A command names a program and perhaps a script and a settings file.
+_MAX_PROGRAMS = 32
+
+
+def agent_items(loaded: LoadedAgent, home_mode: str) -> Iterator[TrustItem]:
+    """Yield what a definition of the workspace brings."""
+    definition, path = loaded.definition, str(loaded.path)
+    digest = definition_digest(definition)
+    if definition.command:
+        yield _item("agent_command", definition.name, definition.command, path, digest)
+    for server in definition.mcp_servers:
+        yield _server_item("mcp_server", server, path, digest)
+    for hook in definition.hooks:
+        yield _hook_item("hook", hook, path, digest)
+    mode = definition.permissions
+    if mode in PERMISSION_MODES and PERMISSION_MODES.index(mode) > PERMISSION_MODES.index(home_mode):
+        text = f"permissions {mode}, the home grants {home_mode}"
+        yield _item("permissions", definition.name, text, path, digest, required=False)
+
+
+def definition_digest(definition: AgentDefinition) -> str:
+    """Return a digest over everything of a definition that shapes a session; capabilities only describe it."""
+    return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(definition, capabilities=None))).hexdigest()
+
+
+def config_items(needs: Iterable[WorkspaceNeed], path: str, digest: str, provider: str) -> Iterator[TrustItem]:
+    """Yield the settings of a workspace that need trust; `provider` is the one a session would use, "" for any."""
+    for need in needs:
+        section, _, name = need.key.partition(".")
+        kind: TrustKind = {"providers": "provider", "permissions": "permissions"}.get(section, "config")  # type: ignore[assignment]
+        required = section in ("hooks", "mcp_servers") or (section == "providers" and provider in ("", name))
+        yield _item(kind, need.key, need.value, path, digest, required=required)
+
+
+def skill_items(folder: Path, disabled: Sequence[str]) -> Iterator[TrustItem]:
+    """Yield the servers and hooks of the skills below a folder."""
+    for path in _skill_files(folder):
+        try:
+            data = path.read_bytes() if path.stat().st_size <= _MAX_SKILL_BYTES else b""
+        except OSError:
+            continue
+        skill, _ = read_skill(data, str(path))
+        if skill is None or skill.name in disabled:
+            continue
+        digest = hashlib.sha256(data).hexdigest()
+        for server in skill.mcp_servers:
+            yield _server_item("skill_mcp_server", server, str(path), digest, within=skill.name)
+        for hook in skill.hooks:
+            yield _hook_item("skill_hook", hook, str(path), digest, within=skill.name)
+
+
+def program_items(commands: Iterable[Sequence[str]], roots: Sequence[str]) -> Iterator[TrustItem]:
+    """Yield the files below the roots that command lines name: their content is what would run.
+
+    Relative paths start at the first root, where agents run.
+    """
+    real = [os.path.realpath(root) for root in roots]
+    seen: set[str] = set()
+    for words in commands:
+        for word in words:
+            path = _inside(real, word.rpartition("=")[2])
+            if not path or path in seen or len(seen) >= _MAX_PROGRAMS:
+                continue
+            seen.add(path)
+            try:
+                digest = file_digest(Path(path))
+            except OSError:
+                digest = ""
+            yield _item("program", os.path.relpath(path, real[0]), shlex.join(words), path, digest)
+
+
+def command_lines(definition: AgentDefinition, extra: Iterable[str] = ()) -> Iterator[Sequence[str]]:
+    """Yield every command line of a definition, split into words, and of further command texts."""
+    for text in (definition.command, *extra):
+        try:
+            yield split_command(text) if text else ()
+        except ValueError:
+            yield (text,)
+    started: tuple[McpServer | HookDeclaration, ...] = (*definition.mcp_servers, *definition.hooks)
+    for part in started:
+        if part.command:
+            yield (part.command, *part.args)
+
+
+def _item(
+    kind: TrustKind,
+    name: str,
+    runs: str,
+    path: str,
+    digest: str,
+    *,
+    required: bool = True,
+    references: tuple[str, ...] = (),
+) -> TrustItem:
+    return TrustItem(
+        kind=kind,
+        name=name,
+        runs=runs,
+        path=path,
+        digest=digest,
+        required=required,
+        trusted=False,
+        references=references,
+    )
+
+
+def _server_item(kind: TrustKind, server: McpServer, path: str, digest: str, within: str = "") -> TrustItem:
+    runs = _line(server.env, server.command, server.args) if server.command else f"connects to {server.url}"
+    references = dict(server.secret_env) | dict(server.secret_headers)
+    if server.auth is not None and server.auth.client_secret_ref:
+        references["client_secret"] = server.auth.client_secret_ref
+    return _item(kind, _named(within, server.name), runs, path, digest, references=_in_words(references))
+
+
+def _hook_item(kind: TrustKind, hook: HookDeclaration, path: str, digest: str, within: str = "") -> TrustItem:
+    runs = f"on {hook.event}: {_line(hook.env, hook.command, hook.args)}"
+    return _item(kind, _named(within, hook.name), runs, path, digest, references=_in_words(hook.secret_env))
+
+
+def _named(within: str, name: str) -> str:
+    return f"{within}/{name}" if within else name
+
+
+def _line(env: Mapping[str, str], command: str, args: Sequence[str]) -> str:
+    return " ".join([*(f"{name}={shlex.quote(value)}" for name, value in env.items()), shlex.join([command, *args])])
+
+
+def _in_words(references: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which secrets would be handed over; spelled so that redaction leaves the names readable."""
+    words = []
+    for name, reference in references.items():
+        kind, _, target = reference.partition(":")
+        words.append(f"{name} from {'variable' if kind == 'env' else 'vault entry'} {target}")
+    return tuple(words)
+
+
+def _inside(roots: Sequence[str], word: str) -> str:
+    """Return the real path of a word that names a file below a root, "" for everything else."""
+    if not word or "\0" in word or len(word) > 4096:
+        return ""
+    path = os.path.realpath(Path(roots[0]) / word)
+    is_below = any(path.startswith(root.rstrip("/") + "/") for root in roots)
+    return path if is_below and Path(path).is_file() else ""
+
+
+def _skill_files(folder: Path) -> list[Path]:
+    found: list[Path] = []
+    for place, folders, files in os.walk(folder):
+        folders.sort()
+        if "SKILL.md" in files:
+            found.append(Path(place) / "SKILL.md")
+        if len(found) >= _MAX_SKILLS:
+            break
+    return found
