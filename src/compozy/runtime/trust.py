@@ -173,7 +173,7 @@ class Trust:
                 code="trust_changed",
                 category="trust",
                 evidence={"expected_digest": expected_digest, "digest": report.digest},
-                hint=_command("show", report.root_dir, report.agent),
+                hint="compozy trust show" + _options(report.root_dir, report.agent),
             )
         self.grants.add((item.path, item.digest) for item in report.items)
 
@@ -226,12 +226,13 @@ def trust_required(agent: str, workspace: Workspace, missing: Sequence[TrustItem
 
 def grant_command(root: str, agent: str, digest: str = "") -> str:
     """Return the command that trusts what is there now, without asking."""
-    return _command("grant", root, agent) + (f" --digest {digest}" if digest else " --yes")
+    where = _options(root, agent)
+    return f"compozy trust grant{where} --digest {digest}" if digest else f"compozy trust grant{where} --yes"
 
 
-def _command(verb: str, root: str, agent: str) -> str:
+def _options(root: str, agent: str) -> str:
     named = f" --agent {shlex.quote(agent)}" if agent else ""
-    return f"compozy trust {verb} --workspace {shlex.quote(root)}{named}"
+    return f" --workspace {shlex.quote(root)}{named}"
 
 
 def _digest_now(path: str) -> str:

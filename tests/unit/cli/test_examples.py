@@ -61,8 +61,8 @@ def test_the_commands_of_a_document_are_understood(path: Path) -> None:
             pytest.fail(f"{path.name}: {line!r}: {error.format_message()}")
 
 
-# A sentence about the daemon that is no command.
-_NOT_YET = ("compozy daemon 1 is ready",)
+# A sentence about the daemon, and a command put together; tests of trust run the latter as it is printed.
+_NOT_YET = ("compozy daemon 1 is ready", "compozy trust grant1")
 
 
 def _texts(tree: ast.AST) -> Iterator[str]:
