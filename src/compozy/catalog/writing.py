@@ -7,10 +7,11 @@ nothing behind. Which definition is in force, and who may change it, is decided 
 import fcntl
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from compozy.catalog.authoring.folders import sweep
 from compozy.documents.agents import LoadedAgent, load_agent
 from compozy.documents.atomic import write_atomically
 from compozy.documents.edits import edit_definition
@@ -34,14 +35,36 @@ class Updated(Record, frozen=True, kw_only=True):
     note: str = ""
 
 
-def update_definition(path: Path, wanted: AgentDefinition, *, expected_digest: str) -> Updated:
+class StaleDefinition(Conflict):
+    """The definition is not the one the caller saw; `current` is what it is now."""
+
+    def __init__(self, current: LoadedAgent) -> None:
+        super().__init__(
+            f"the definition at {str(current.path)!r} has changed since it was read; read it again, then edit",
+            code="definition_conflict",
+            details={"current_digest": current.definition_digest},
+        )
+        self.current = current
+
+
+def _keep_nothing(folder: int, loaded: LoadedAgent) -> None:
+    """What a caller without history does before a write."""
+
+
+def update_definition(
+    path: Path,
+    wanted: AgentDefinition,
+    *,
+    expected_digest: str,
+    keep: Callable[[int, LoadedAgent], None] = _keep_nothing,
+) -> Updated:
     """Replace the payload fields and the prompt of an AGENT.md, if it still has the digest the caller saw.
 
     Servers and hooks stay; fields that do not change keep their bytes. The digest of the result is that of the next
-    read, sidecar included.
+    read, sidecar included. `keep` is called with the open folder and its present definition just before the write.
 
     Raises:
-        Conflict: somebody changed the definition meanwhile; `details` has the current digest.
+        StaleDefinition: somebody changed the definition meanwhile; `details` has the current digest.
         Unprocessable: the name is reserved; nothing is written.
         InvalidRequest: the name differs from the definition's, or the result would not load; nothing is written.
         NotFound: there is no such definition.
@@ -53,15 +76,11 @@ def update_definition(path: Path, wanted: AgentDefinition, *, expected_digest: s
             code="agent_name_reserved",
             diagnostic=True,
         )
-    with folder_lock(path.parent):
+    with folder_lock(path.parent) as folder:
         text = _read(path)
         loaded = load_agent(path)
         if loaded.definition_digest != expected_digest or _read(path) != text:
-            raise Conflict(
-                f"the definition at {str(path)!r} has changed since it was read; read it again and repeat the edit",
-                code="definition_conflict",
-                details={"current_digest": loaded.definition_digest},
-            )
+            raise StaleDefinition(loaded)
         if wanted.name != loaded.name:
             raise InvalidRequest(
                 f"the definition is named {loaded.name!r}, not {wanted.name!r}; duplicate it to get another name"
@@ -70,13 +89,17 @@ def update_definition(path: Path, wanted: AgentDefinition, *, expected_digest: s
         if result.text == text:
             return Updated(loaded=loaded, changed=False)
         mode = path.stat(follow_symlinks=False).st_mode & 0o777
+        sweep(folder)
+        keep(folder, loaded)
         write_atomically(path, result.text.encode("utf-8"), mode=mode)
         return Updated(loaded=load_agent(path), changed=True, in_place=result.in_place, note=result.note)
 
 
 @contextmanager
-def folder_lock(folder: Path) -> Iterator[None]:
+def folder_lock(folder: Path) -> Iterator[int]:
     """Hold the lock that all writers of one agent folder take around reading, comparing and writing.
+
+    Yields the folder's handle. The same lock on an agents folder is held by who adds or removes agents there.
 
     Raises:
         NotFound: the folder does not exist or is a link.
@@ -89,7 +112,7 @@ def folder_lock(folder: Path) -> Iterator[None]:
             _lock(handle, folder, deadline)
             # The folder may have been replaced while we waited: then the lock protects a folder nobody sees.
             if _is_still(folder, handle):
-                yield
+                yield handle
                 return
         finally:
             os.close(handle)

@@ -59,6 +59,19 @@ def find(
     return WorkspaceContext(here, "cwd") if here is not None else None
 
 
+def find_explicit(client: "DaemonClient", *, flag: str | None = None) -> WorkspaceContext | None:
+    """Resolve the context from `--workspace` and COMPOZY_WORKSPACE only; None means the global agents (§4.2).
+
+    Raises:
+        LocalError: as `find`.
+    """
+    reference, source = (flag, "flag") if flag is not None else (os.environ.get("COMPOZY_WORKSPACE") or None, "env")
+    if reference is None:
+        return None
+    known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+    return WorkspaceContext(named(client, reference, known, source), source)
+
+
 def find_or_register(client: "DaemonClient", *, flag: str | None = None, path: str | None = None) -> WorkspaceContext:
     """Resolve the context; a path or folder that no root encloses becomes a workspace of its own.
 

@@ -8,6 +8,7 @@ from compozy.config.sections import (
     DaemonSection,
     DefaultsSection,
     Free,
+    HistorySection,
     HooksSection,
     HttpSection,
     LimitsSection,
@@ -47,6 +48,7 @@ class Config(Record, frozen=True, kw_only=True):
     trust: TrustSection = TrustSection()
     hooks: HooksSection = HooksSection()
     mcp_servers: tuple[Free, ...] = ()
+    history: HistorySection = HistorySection()
     roles: dict[str, Free] = {}
     providers: dict[str, Provider] = {}
     notes: tuple[str, ...] = ()

@@ -63,6 +63,8 @@ MEANINGS: dict[str, str] = {
     "observability.retention_days": "* for this long",
     "observability.max_global_bytes": "* up to this size",
     "trust.mode": "`required`: what a repository brings and would run needs trust; `off` lifts it. Home file only",
+    "history.max_age": "states of agent folders kept before each change are removed after this long; `0s` keeps them",
+    "history.max_bytes": "kept states together take at most this much; the oldest go first",
     "hooks.declarations": "* programs to run on events",
     "mcp_servers": "* MCP servers for every agent",
     "roles": "* which agent or model fills a role",

@@ -225,6 +225,13 @@ class TrustSection(Record, frozen=True, kw_only=True):
     mode: Literal["required", "off"] = "required"
 
 
+class HistorySection(Record, frozen=True, kw_only=True):
+    """[history]: the kept states of agent folders; an age of 0 keeps them however old."""
+
+    max_age: Duration = Duration(90 * 86400)
+    max_bytes: Annotated[int, msgspec.Meta(ge=1 << 20)] = 256 << 20
+
+
 class HooksSection(Record, frozen=True, kw_only=True):
     """[hooks]: the declarations as written; `runtime` reads them."""
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from compozy.catalog.discovery import DiscoveredAgent, ExtensionAgents, NamedDiagnostic
+from compozy.catalog.discovery import DiscoveredAgent, Discovery, ExtensionAgents, NamedDiagnostic
 from compozy.catalog.fleet_index import FleetEntry, FleetIndex
 from compozy.config.config import Config
 from compozy.config.home import Home
@@ -54,6 +54,11 @@ class Fleet:
     async def close(self) -> None:
         """End what follows the last reads."""
         await self.views.close()
+
+    async def look(self, workspace: Workspace | None, name: str) -> Discovery:
+        """Return what can be seen from a place, hidden and broken definitions included; of `name` as it is now."""
+        index = await self.views.confirm(workspace, await self.views.get(workspace), (name,))
+        return index.discovery
 
     async def visible(self, workspace: Workspace | None) -> AgentList:
         """Return every agent visible in the workspace, or the global ones, broken ones included."""

@@ -14,6 +14,7 @@ from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
+from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
@@ -36,6 +37,7 @@ class Services:
     workspaces: Workspaces
     fleet: Fleet
     agent_catalog: AgentCatalog
+    authoring: Authoring
     sessions: Sessions
     trust: Trust
     configs: Configs
@@ -83,6 +85,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         workspaces=workspaces,
         fleet=fleet,
         agent_catalog=AgentCatalog(fleet, store),
+        authoring=Authoring(home, config, fleet),
         sessions=sessions,
         trust=trust,
         configs=configs,

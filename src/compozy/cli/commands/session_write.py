@@ -188,7 +188,7 @@ def confirm(invocation: Invocation, question: str, yes: bool) -> None:
         return
     if not invocation.can_ask:
         raise click.UsageError("this deletes something and nobody can be asked here; add --yes")
-    click.confirm(question, abort=True, err=True)
+    click.confirm(question, abort=True, err=True, prompt_suffix=" ")
 
 
 def _done(invocation: Invocation, answer: JsonObject, text: str) -> None:

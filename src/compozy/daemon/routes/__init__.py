@@ -1,6 +1,8 @@
 """Every route of the API, joined in one tuple (`ALL_ROUTES`). A new module of routes is added here."""
 
 from compozy.daemon.routes import (
+    agent_authoring,
+    agent_capabilities,
     agent_catalog,
     agents,
     documents,
@@ -21,6 +23,8 @@ ALL_ROUTES: tuple[Route, ...] = (
     *workspaces.ROUTES,
     *agent_catalog.ROUTES,
     *agents.ROUTES,
+    *agent_authoring.ROUTES,
+    *agent_capabilities.ROUTES,
     *sessions.ROUTES,
     *session_prompt.ROUTES,
     *session_streams.ROUTES,

@@ -38,6 +38,7 @@ async def list_agents(app: Services, request: Request) -> Response:
 async def get_agent(app: Services, request: Request) -> Response:
     """Answer one agent."""
     agent = await app.fleet.get(request.path_params["name"], await _workspace(app, request))
+    app.authoring.remember(agent)
     return json_response({"agent": agent})
 
 

@@ -1,0 +1,395 @@
+"""Creating, changing, copying, deleting and restoring agents: one implementation for every surface (contract §3.3).
+
+Decides which file is meant and whether the change is allowed (formats §13; decisions D3, D4, D12); the files are
+written by `catalog.authoring`. Every change keeps the whole folder's previous state first. Answers are read back
+from the disk, so that their digest is that of the next read, and carry no secret.
+"""
+
+import asyncio
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Literal, TypeVar
+
+from msgspec.structs import replace
+
+from compozy.catalog.authoring.history import AgentHistory, Kept, place_of
+from compozy.catalog.authoring.states import FolderState, read_state
+from compozy.catalog.authoring.writes import (
+    create_definition,
+    delete_agent,
+    duplicate_definition,
+    restore_agent,
+    taken,
+)
+from compozy.catalog.discovery import WORKSPACE_AGENTS, DiscoveredAgent, Discovery
+from compozy.catalog.writing import StaleDefinition, update_definition
+from compozy.config.config import Config
+from compozy.config.home import Home
+from compozy.documents.agent_header import read_header
+from compozy.documents.agents import LoadedAgent
+from compozy.documents.canonical import NoDigest, render
+from compozy.documents.names import is_reserved, name_problem
+from compozy.documents.source import SourceText
+from compozy.documents.text import trim
+from compozy.model import times
+from compozy.model.agent import Agent, Origin
+from compozy.model.definition import AgentDefinition
+from compozy.model.errors import InternalError, InvalidRequest, NotFound, Unprocessable
+from compozy.model.record import Record
+from compozy.model.workspace import Workspace
+from compozy.runtime.agent_view import agent_payload
+from compozy.runtime.edit_conflict import sentence, three_way
+from compozy.runtime.fleet import Fleet
+from compozy.runtime.resolution import resolve_runtime
+from compozy.runtime.workspaces import require_root
+
+Scope = Literal["global", "workspace"]
+T = TypeVar("T")
+# Definitions clients were shown, to tell them later what changed since; more than anybody edits at once.
+_REMEMBERED = 4096
+
+
+class Edit(Record, frozen=True, kw_only=True):
+    """How an update was written: in place, or in the canonical form and why (D3)."""
+
+    changed: bool
+    in_place: bool = True
+    note: str = ""
+
+
+class Deleted(Record, frozen=True, kw_only=True):
+    """What a deletion left: `unshadowed_origin` is the origin of the definition that is in force now."""
+
+    name: str
+    origin: Origin
+    unshadowed_origin: Origin | None = None
+
+
+class Authoring:
+    """Writes definitions. Which agents are visible is asked of the fleet on every call."""
+
+    def __init__(self, home: Home, config: Config, fleet: Fleet) -> None:
+        self._home = home
+        self._config = config
+        self._fleet = fleet
+        section = config.history
+        self._history = AgentHistory(
+            home.root / "history" / "agents", max_age=section.max_age, max_bytes=section.max_bytes
+        )
+        self._shown: OrderedDict[str, AgentDefinition] = OrderedDict()
+
+    def remember(self, agent: Agent) -> None:
+        """Note what a client was shown, so that a later conflict can say what changed since."""
+        if not agent.definition_digest or agent.definition_digest in self._shown:
+            return
+        self._remember(agent.definition_digest, _definition_of(agent))
+
+    def _remember(self, digest: str, definition: AgentDefinition) -> None:
+        self._shown[digest] = definition
+        while len(self._shown) > _REMEMBERED:
+            self._shown.popitem(last=False)
+
+    async def create(self, wanted: AgentDefinition, scope: Scope, workspace: Workspace | None) -> Agent:
+        """Write a new agent.
+
+        Raises:
+            Unprocessable: the name is reserved.
+            InvalidRequest: the definition is not valid, or its runtime cannot be resolved.
+            Conflict: the name is taken in that place.
+        """
+        _check_name(wanted.name)
+        _check_definition(wanted)
+        resolve_runtime(wanted, self._config)
+        root, origin = self._root(scope, workspace)
+        found = await self._fleet.look(workspace, wanted.name)
+        self._refuse_taken(found, wanted.name, root)
+        loaded = await _on_disk(lambda: create_definition(root, wanted))
+        return await self._payload(loaded, origin, root, workspace)
+
+    async def update(
+        self, name: str, wanted: AgentDefinition, expected_digest: str, workspace: Workspace | None
+    ) -> tuple[Agent, Edit]:
+        """Replace the payload fields of the agent in force, if it still has the digest the caller saw.
+
+        Raises:
+            Unprocessable: the name is reserved.
+            NotFound: there is no such agent.
+            Conflict: it changed meanwhile; `details` tells what.
+            InvalidRequest: the result would not be valid.
+        """
+        _refuse_reserved(name)
+        if trim(wanted.name) != name:
+            raise InvalidRequest(
+                f"agent.name is {wanted.name!r} and the path says {name!r}; duplicate the agent to get another name"
+            )
+        if not expected_digest.strip():
+            raise InvalidRequest("expected_digest is required; read the agent and send the digest you saw")
+        winner = self._winner(await self._fleet.look(workspace, name), name, workspace)
+        present = winner.loaded.definition
+        _check_definition(replace(wanted, mcp_servers=(), hooks=()))
+        if (present.provider, present.command) != (trim(wanted.provider), trim(wanted.command)):
+            resolve_runtime(wanted, self._config)
+        path = winner.loaded.path
+
+        def write() -> tuple[LoadedAgent, Edit]:
+            done = update_definition(
+                path,
+                wanted,
+                expected_digest=expected_digest.strip(),
+                keep=lambda folder, loaded: self._keep(folder, loaded, winner.origin, "update"),
+            )
+            return done.loaded, Edit(changed=done.changed, in_place=done.in_place, note=done.note)
+
+        try:
+            loaded, edit = await _on_disk(write)
+        except StaleDefinition as conflict:
+            base = await asyncio.to_thread(self._base, name, expected_digest.strip())
+            facts = three_way(base, wanted, conflict.current.definition)
+            conflict.details.update(facts)
+            conflict.message = (
+                f"agent {name!r} has changed since you read it: {sentence(facts)}; read it again, then edit"
+            )
+            conflict.hint = f"compozy agent info {name}"
+            raise
+        self._remember(winner.loaded.definition_digest, present)
+        return await self._payload(loaded, winner.origin, winner.root, workspace), edit
+
+    def _base(self, name: str, digest: str) -> AgentDefinition | None:
+        """The definition a digest stood for: what this daemon showed, else what the history kept."""
+        shown = self._shown.get(digest)
+        if shown is not None:
+            return shown
+        kept = self._history.with_digest(name, digest)
+        if kept is None:
+            return None
+        text = FolderState(entries=self._history.entries(kept)).file("AGENT.md")
+        return read_header(SourceText(text.decode("utf-8")), "AGENT.md").definition if text is not None else None
+
+    async def duplicate(
+        self,
+        name: str,
+        new_name: str,
+        *,
+        scope: Scope | None,
+        workspace: Workspace | None,
+        overrides: Callable[[AgentDefinition], AgentDefinition],
+    ) -> Agent:
+        """Copy the whole folder of the agent in force under a new name.
+
+        Raises:
+            Unprocessable: the new name is reserved.
+            NotFound: there is no such agent.
+            Conflict: the target exists.
+            InvalidRequest: the copy would not be valid, or the folder holds a link or a special file.
+        """
+        _check_name(new_name)
+        found = await self._fleet.look(workspace, name)
+        winner = self._winner(found, name, workspace)
+        wanted = replace(overrides(winner.loaded.definition), name=trim(new_name))
+        _check_definition(replace(wanted, mcp_servers=(), hooks=()))
+        resolve_runtime(wanted, self._config)
+        root, origin = self._root(scope or winner.origin, workspace)
+        self._refuse_taken(found, wanted.name, root)
+        loaded = await _on_disk(lambda: duplicate_definition(winner.loaded.path, root, wanted))
+        return await self._payload(loaded, origin, root, workspace)
+
+    async def delete(self, name: str, workspace: Workspace | None) -> Deleted:
+        """Delete the whole folder of the agent in force; sessions stay.
+
+        Raises:
+            Unprocessable: the name is reserved.
+            NotFound: there is no such agent.
+            InvalidRequest: it lies where it cannot be deleted safely.
+        """
+        _refuse_reserved(name)
+        winner = self._winner(await self._fleet.look(workspace, name), name, workspace)
+        path, root = winner.loaded.path, winner.root
+        await _on_disk(
+            lambda: delete_agent(
+                path, root, keep=lambda folder: self._keep(folder, winner.loaded, winner.origin, "delete")
+            )
+        )
+        self._fleet.views.forget()
+        now = (await self._fleet.look(workspace, name)).agent(name)
+        return Deleted(name=name, origin=winner.origin, unshadowed_origin=now.origin if now else None)
+
+    async def history(self, name: str, workspace: Workspace | None) -> tuple[Kept, ...]:
+        """Return the kept states of an agent in the places visible from here, newest first."""
+        places = await self._places(name, workspace)
+        return tuple(kept for kept in await asyncio.to_thread(self._history.states, name) if place_of(kept) in places)
+
+    async def restore(self, name: str, wanted: str, workspace: Workspace | None) -> tuple[Agent, Kept]:
+        """Give an agent's folder the content of a kept state; its present state is kept first.
+
+        Raises:
+            NotFound: no such state.
+            InvalidRequest: the hash is ambiguous, or the state does not load.
+            Conflict: another folder of that place has the name meanwhile.
+        """
+        _refuse_reserved(name)
+        places = await self._places(name, workspace)
+        kept = await asyncio.to_thread(self._history.find, name, wanted, places)
+        path = Path(kept.path)
+        root = path.parent.parent
+        found = await self._fleet.look(workspace, name)
+        others = [agent for agent in found.agents if agent.root == root and agent.name == name]
+        if others and others[0].loaded.path != path:
+            raise taken(name, others[0].loaded.path)
+        origin: Origin = "global" if kept.origin == "global" else "workspace"
+
+        def write() -> LoadedAgent | None:
+            entries = self._history.entries(kept)
+            return restore_agent(path, root, entries, keep=lambda folder: self._keep_found(folder, kept, found))
+
+        loaded = await _on_disk(write)
+        if loaded is None:
+            raise InvalidRequest(
+                f"agent {name!r} is restored and does not load; see why: `compozy agent check`", code="agent_invalid"
+            )
+        return await self._payload(loaded, origin, root, workspace), kept
+
+    def _keep_found(self, folder: int, kept: Kept, found: Discovery) -> None:
+        present = next((a for a in (*found.agents, *found.shadowed) if str(a.loaded.path) == kept.path), None)
+        digest = present.loaded.definition_digest if present else ""
+        self._store(folder, replace(kept, operation="restore", definition_digest=digest))
+
+    def _keep(self, folder: int, loaded: LoadedAgent, origin: Origin, operation: Literal["update", "delete"]) -> None:
+        kept = Kept(
+            hash="",
+            name=loaded.name,
+            path=str(loaded.path),
+            origin=origin,
+            operation=operation,
+            at="",
+            definition_digest=loaded.definition_digest,
+            files=0,
+            size=0,
+        )
+        self._store(folder, kept)
+
+    def _store(self, folder: int, kept: Kept) -> None:
+        state = read_state(folder, limit=self._history.max_bytes)
+        self._history.keep(
+            replace(
+                kept,
+                hash=state.content_hash,
+                at=times.now(),
+                files=state.files,
+                size=state.size,
+                left_out=state.left_out,
+            ),
+            state,
+        )
+
+    async def _places(self, name: str, workspace: Workspace | None) -> frozenset[str]:
+        found = await self._fleet.look(workspace, name)
+        return frozenset(source.path for source in found.sources)
+
+    def _root(self, scope: Scope, workspace: Workspace | None) -> tuple[Path, Origin]:
+        if scope == "global":
+            return self._home.agents, "global"
+        if workspace is None:
+            raise InvalidRequest("scope 'workspace' needs a workspace: give its id, name or path")
+        require_root(workspace)
+        return Path(workspace.root_dir) / WORKSPACE_AGENTS, "workspace"
+
+    def _winner(self, found: Discovery, name: str, workspace: Workspace | None) -> DiscoveredAgent:
+        winner = found.agent(name)
+        if winner is not None:
+            return winner
+        for item in found.diagnostics:
+            if item.name == name and item.diagnostic.severity == "error":
+                raise InvalidRequest(
+                    f"agent {name!r} does not load: {item.message} ({item.path}); run `compozy agent check --fix`",
+                    code="agent_invalid",
+                )
+        where = f"in workspace {workspace.name!r}" if workspace else "globally"
+        raise NotFound(f"agent {name!r} is not defined {where}: see `compozy agent list`", code="agent_not_found")
+
+    def _refuse_taken(self, found: Discovery, name: str, root: Path) -> None:
+        """A second folder of one root with that name would decide by its own name which one counts (D7)."""
+        for agent in (*found.agents, *found.shadowed):
+            if agent.name == name and agent.root == root:
+                raise taken(name, agent.loaded.path)
+
+    async def _payload(self, loaded: LoadedAgent, origin: Origin, root: Path, workspace: Workspace | None) -> Agent:
+        """Read the agent back as the next reader will; a definition that is not in force here is shown as written."""
+        self._remember(loaded.definition_digest, loaded.definition)
+        self._fleet.views.forget()
+        try:
+            agent = await self._fleet.get(loaded.name, workspace)
+        except NotFound:
+            agent = None
+        if agent is not None and (agent.path, agent.definition_digest) == (
+            str(loaded.path),
+            loaded.definition_digest,
+        ):
+            return agent
+        found = DiscoveredAgent(loaded=loaded, name=loaded.name, origin=origin, root=root)
+        return agent_payload(found, self._config, workspace.id if workspace else "")
+
+
+async def _on_disk(write: Callable[[], T]) -> T:
+    """Run a write in a thread; what the system refuses becomes one sentence with the path."""
+
+    def guarded() -> T:
+        with _system_errors():
+            return write()
+
+    return await asyncio.to_thread(guarded)
+
+
+@contextmanager
+def _system_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        path = error.filename if isinstance(error.filename, str) else "the agent's folder"
+        reason = (error.strerror or str(error)).lower()
+        raise InternalError(
+            f"could not write {path!r}: {reason}; nothing was changed", code="write_failed"
+        ) from error
+
+
+def _refuse_reserved(name: str) -> None:
+    if is_reserved(name):
+        raise Unprocessable(
+            f"agent name {name!r} is reserved; choose another name", code="agent_name_reserved", diagnostic=True
+        )
+
+
+def _check_name(name: str) -> None:
+    _refuse_reserved(name)
+    problem = name_problem(name)
+    if problem is not None:
+        raise InvalidRequest(problem.message, code=problem.code)
+
+
+def _check_definition(definition: AgentDefinition) -> None:
+    """Refuse what would not load, with the loader's own first message."""
+    try:
+        text = render(definition)
+    except NoDigest as error:
+        raise InvalidRequest(error.message, code=error.code) from error
+    errors = read_header(SourceText(text), "AGENT.md").errors
+    if errors:
+        raise InvalidRequest(f"{errors[0].message}; correct it and send it again", code=errors[0].code)
+
+
+def _definition_of(agent: Agent) -> AgentDefinition:
+    return AgentDefinition(
+        name=agent.name,
+        prompt=agent.prompt,
+        provider=agent.provider,
+        command=agent.command,
+        model=agent.model,
+        reasoning_effort=agent.reasoning_effort,
+        tools=agent.tools,
+        toolsets=agent.toolsets,
+        deny_tools=agent.deny_tools,
+        permissions=agent.permissions,
+        skills_disabled=agent.skills.disabled if agent.skills else (),
+        category_path=agent.category_path,
+    )
