@@ -16,6 +16,7 @@ _SUITES = (
     "bench.stores",
     "bench.wire",
     "bench.daemons",
+    "bench.fleet",
     "bench.sessions",
 )
 
