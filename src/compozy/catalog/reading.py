@@ -17,6 +17,7 @@ import msgspec
 from compozy.documents.agents import AGENT_FILE, AgentReport, check_agent_folder
 from compozy.documents.capabilities import FOLDER as CATALOG_FOLDER
 from compozy.documents.files import FileProblem, open_child_folder, read_file, stamp
+from compozy.documents.names import is_reserved
 from compozy.documents.sidecars import FileStamp, file_diagnostic
 
 _Identity = tuple[int, int, int, int, int]
@@ -47,6 +48,8 @@ class AgentReader:
 
     def __init__(self) -> None:
         self._kept: dict[str, dict[str, _Kept]] = {}
+        self._listed: dict[str, list[str]] = {}
+        self._versions: dict[str, int] = {}
         self.parsed = 0
         """How many folders were parsed so far: what tests and the benchmark look at."""
 
@@ -62,7 +65,8 @@ class AgentReader:
         kept = shelf.get(name)
         if kept is not None and stamp(state) == kept.folder and _same_files(root_handle, name, kept):
             return kept.report
-        shelf.pop(name, None)
+        if shelf.pop(name, None) is not None:
+            self._count(root)
         return self._read(root_handle, root, name, shelf)
 
     def is_current(self, folder: Path) -> bool:
@@ -80,8 +84,41 @@ class AgentReader:
         except OSError:
             return False
 
+    def version(self, root: str) -> int:
+        """Counts what changed below a root since the beginning: equal versions, equal reports."""
+        return self._versions.get(root, 0)
+
+    def _count(self, root: Path) -> None:
+        self._versions[str(root)] = self.version(str(root)) + 1
+
+    def is_unchanged(self, root_handle: int, root: Path) -> bool:
+        """Whether a root lists the same names as at the last look and every kept folder is as it was.
+
+        Half the price of a look. Where something could not be kept the answer is no.
+        """
+        names = self._listed.get(str(root))
+        shelf = self._kept.get(str(root), {})
+        if names is None or sorted(os.listdir(root_handle), key=os.fsencode) != names:
+            return False
+        for name in names:
+            kept = shelf.get(name)
+            if kept is None:
+                if is_reserved(name) or self.read(root_handle, root, name) is not None:
+                    return False
+                continue
+            try:
+                state = os.stat(name, dir_fd=root_handle, follow_symlinks=False)
+            except OSError:
+                return False
+            if stamp(state) != kept.folder or not _same_files(root_handle, name, kept):
+                return False
+        return True
+
     def forget_missing(self, root: Path, names: list[str]) -> None:
-        """Drop what was kept about folders of `root` that are not among `names`."""
+        """Drop what was kept about folders of `root` that are not among `names`, which are now what it lists."""
+        if self._listed.get(str(root)) != names:
+            self._count(root)
+        self._listed[str(root)] = names
         shelf = self._kept.get(str(root))
         if shelf and len(shelf) > len(names):
             for gone in set(shelf).difference(names):
@@ -99,6 +136,7 @@ class AgentReader:
             before = stamp(os.fstat(handle))
             report = check_agent_folder(handle, root / name / AGENT_FILE)
             self.parsed += 1
+            self._count(root)
             if before == stamp(os.fstat(handle)) and not any(d.code in _NOT_KEPT for d in report.diagnostics):
                 shelf[name] = _Kept(report, before, report.stamps, _is_young(before, report.stamps, started))
             return report

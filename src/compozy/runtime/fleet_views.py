@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
-from compozy.catalog.discovery import Discovery, ExtensionAgents, discover
+from compozy.catalog.discovery import Discovery, ExtensionAgents, discover, is_unchanged
 from compozy.catalog.fleet_index import FleetIndex
 from compozy.catalog.reading import AgentReader
 from compozy.documents.files import stamp
@@ -22,7 +22,7 @@ _log = logging.getLogger("compozy.fleet")
 _CHEAP_SECONDS = 0.01
 _OLD_SECONDS = 0.9
 # Looks follow each other at this distance at least, for this long after the last read.
-_PAUSE_SECONDS = 0.3
+_PAUSE_SECONDS = 0.25
 _WARM_SECONDS = 10.0
 _KEPT_PLACES = 64
 _Stamp = tuple[int, int, int, int, int]
@@ -37,6 +37,8 @@ class _Shelf:
         self.index: FleetIndex | None = None
         self.roots: tuple[_Stamp | None, ...] = ()
         self.looked_at = float("-inf")
+        self.versions: tuple[int, ...] = ()
+        self.extensions: tuple[ExtensionAgents, ...] = ()
         self.used_at = 0.0
         self.cost = 0.0
         self.warming: asyncio.Task[None] | None = None
@@ -69,7 +71,7 @@ class FleetViews:
             return await self.get(workspace)
         if shelf.cost <= _CHEAP_SECONDS:
             return index
-        if not await asyncio.to_thread(self._is_unchanged, shelf.roots, index, tuple(names)):
+        if not await asyncio.to_thread(self._is_unchanged, shelf, index, tuple(names)):
             await self._look(shelf, since=now)
         return self._used(shelf)
 
@@ -105,7 +107,7 @@ class FleetViews:
 
     async def _keep_warm(self, shelf: _Shelf) -> None:
         while time.monotonic() - shelf.used_at < _WARM_SECONDS:
-            await asyncio.sleep(max(_PAUSE_SECONDS, 2 * shelf.cost))
+            await asyncio.sleep(max(_PAUSE_SECONDS, 1.5 * shelf.cost))
             try:
                 await self._look(shelf, since=time.monotonic())
             except Exception:  # noqa: BLE001 - supervises looks nobody waits for; the next read looks itself
@@ -127,21 +129,35 @@ class FleetViews:
 
     def _read(self, shelf: _Shelf) -> tuple[FleetIndex, tuple[_Stamp | None, ...]]:
         root, more = shelf.place
+        extensions = tuple(self._extensions())
         before = () if shelf.index is None else _root_stamps(shelf.index.discovery)
+        if (
+            shelf.index is not None
+            and extensions == shelf.extensions
+            and shelf.versions == self._versions(shelf.index.discovery)
+            and is_unchanged(shelf.index.discovery, self._reader)
+        ):
+            return shelf.index, before
+        shelf.extensions = extensions
         found = discover(
             workspace=Path(root) if root else None,
             additional=[Path(path) for path in more],
             home_agents=self._home_agents,
-            extensions=self._extensions(),
+            extensions=extensions,
             reader=self._reader,
         )
+        shelf.versions = self._versions(found)
         if shelf.index is not None and _is_same(shelf.index.discovery, found):
             return shelf.index, before
         # The first look has no roots to compare with before it; a change meanwhile is found by the next.
         return FleetIndex(found), before if len(before) == len(found.sources) else _root_stamps(found)
 
-    def _is_unchanged(self, roots: tuple[_Stamp | None, ...], index: FleetIndex, names: Sequence[str]) -> bool:
-        if _root_stamps(index.discovery) != roots:
+    def _versions(self, discovery: Discovery) -> tuple[int, ...]:
+        return tuple(self._reader.version(source.path) for source in discovery.sources)
+
+    def _is_unchanged(self, shelf: _Shelf, index: FleetIndex, names: Sequence[str]) -> bool:
+        # Looks for other places share the reader: what it keeps now may be newer than this view.
+        if shelf.versions != self._versions(index.discovery) or _root_stamps(index.discovery) != shelf.roots:
             return False
         entries = (index.get(name) for name in names)
         return all(self._reader.is_current(folder) for entry in entries if entry for folder in entry.folders())
