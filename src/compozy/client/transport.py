@@ -22,6 +22,10 @@ _BLOCK = 64 * 1024
 MAX_ANSWER_BYTES = 256 << 20
 
 
+# Between two looks at a full queue: long enough for a busy daemon to take some callers in.
+_QUEUE_PAUSE = 0.01
+
+
 @dataclass(frozen=True)
 class UnixAddress:
     """The daemon's socket."""
@@ -173,7 +177,7 @@ def _open(address: Address) -> socket.socket:
     connection.settimeout(CONNECT_SECONDS)
     try:
         if isinstance(address, UnixAddress):
-            connection.connect(os.fspath(address.path))
+            _connect_when_there_is_room(connection, os.fspath(address.path))
         else:
             host = "127.0.0.1" if address.host == "localhost" else address.host.strip("[]")
             connection.connect((host, address.port))
@@ -183,6 +187,19 @@ def _open(address: Address) -> socket.socket:
         hint = None if isinstance(error, PermissionError) else START_COMMAND
         raise DaemonUnreachable(_unreachable(address, error), hint=hint) from error
     return connection
+
+
+def _connect_when_there_is_room(connection: socket.socket, path: str) -> None:
+    """Connect to a Unix socket. A blocking caller waits while the queue is full; one with a timeout is refused."""
+    deadline = time.monotonic() + CONNECT_SECONDS
+    while True:
+        try:
+            connection.connect(path)
+            return
+        except BlockingIOError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(_QUEUE_PAUSE)
 
 
 def _unreachable(address: Address, error: OSError) -> str:

@@ -164,3 +164,27 @@ def test_query_values_and_bodies_are_spelled_for_the_api(tmp_path: Path) -> None
     assert head.startswith(b"POST /api/x?a=true&c=d+e%26f&n=3 HTTP/1.1")
     assert b"content-type: application/json" in head
     assert body == '{"t":"ü"}'.encode()
+
+
+def test_a_queue_that_is_full_for_a_moment_is_waited_for(tmp_path: Path) -> None:
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(str(tmp_path / "s"))
+        listener.listen(0)
+        waiting = [socket.socket(socket.AF_UNIX) for _ in range(4)]
+        for caller in waiting:
+            caller.setblocking(False)
+            try:
+                caller.connect(str(tmp_path / "s"))
+            except BlockingIOError:
+                break
+        else:
+            pytest.fail("the queue never filled up")
+        taken: list[socket.socket] = []
+        # Late enough that the client meets the full queue first.
+        taker = threading.Timer(0.2, lambda: taken.extend(listener.accept()[0] for _ in range(2)))
+        taker.start()
+        with DaemonClient(UnixAddress(tmp_path / "s")) as client:
+            client.new_connection().close()
+        taker.join(30)
+        for opened in (*waiting, *taken):
+            opened.close()
