@@ -4,8 +4,10 @@ A single manifest, a catalogue (a list, or a mapping with `targets`) in file ord
 entry never hides another. What a manifest may say is for `validate`.
 """
 
+import gc
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -14,7 +16,6 @@ from compozy.documents.source import SourceText
 from compozy.model.diagnostic import Position, Severity
 from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
-from compozy.ocm.json_text import JsonText
 from compozy.ocm.native import from_native, validate_native
 from compozy.ocm.places import span_of_field
 from compozy.ocm.problems import Problem, TextProblem
@@ -23,6 +24,10 @@ from compozy.ocm.target import Target, from_manifest
 from compozy.ocm.validate import validate
 from compozy.ocm.yaml_text import YamlText
 
+if TYPE_CHECKING:
+    from compozy.ocm.json_text import JsonText
+
+Check = Callable[[object], list[Problem]]
 _KEY_CODES = frozenset(("unknown-field", "unknown-endpoint-key", "merge-key"))
 
 
@@ -123,12 +128,30 @@ def target_of(entry: Entry) -> Target:
 
 
 def read(
-    paths: Iterable[str | os.PathLike[str]], *, stdin: bytes | None = None, folders_hold_single: bool = False
+    paths: Iterable[str | os.PathLike[str]],
+    *,
+    stdin: bytes | None = None,
+    folders_hold_single: bool = False,
+    advise: Check | None = None,
 ) -> Loaded:
     """Read everything at the given paths ("-" is `stdin`) and report what is wrong; never raises for content.
 
     `folders_hold_single`: a catalogue under the name of a manifest inside a folder is an error, as when loading.
+    `advise`: what else to look for in each manifest.
     """
+    # Thousands of small values without one cycle: looking for garbage among them would cost as much as reading.
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        return _read(paths, stdin, folders_hold_single, advise)
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+def _read(
+    paths: Iterable[str | os.PathLike[str]], stdin: bytes | None, folders_hold_single: bool, advise: Check | None
+) -> Loaded:
     loaded = Loaded()
     for source in find_sources(os.fspath(path) for path in paths):
         if isinstance(source, Problem):
@@ -139,7 +162,7 @@ def read(
         if isinstance(text, Problem):
             loaded.problems.append(text)
         else:
-            _read_file(loaded, source, text, single=folders_hold_single and source.in_folder)
+            _read_file(loaded, source, text, single=folders_hold_single and source.in_folder, advise=advise)
     _find_duplicates(loaded)
     return loaded
 
@@ -155,7 +178,10 @@ def read_document(text: str, name: str = STDIN_NAME) -> Loaded:
 class _File:
     """One text being read: where its entries go, and where things lie in it."""
 
-    def __init__(self, loaded: Loaded, path: str, source: SourceText, text: YamlText | JsonText) -> None:
+    def __init__(
+        self, loaded: Loaded, path: str, source: SourceText, text: "YamlText | JsonText", advise: "Check | None"
+    ) -> None:
+        self.advise = advise
         self.loaded = loaded
         self.path = path
         self.source = source
@@ -181,6 +207,8 @@ class _File:
         """Judge one entry; problems of the text inside it count as its own."""
         span = self.text.value_span(base)
         found = validate_native(value) if is_native else validate(value)
+        if self.advise is not None and not is_native:
+            found = [*found, *self.advise(value)]
         problems = [self.placed(problem, value, base) for problem in found]
         for note in self._take_notes(base[0], prefix):
             field = note.problem.field.removeprefix(prefix).removeprefix(".")
@@ -207,16 +235,24 @@ def _is_below(field: str, prefix: str) -> bool:
     return field.startswith(prefix) and (not prefix or field[len(prefix) : len(prefix) + 1] in ("", ".", "["))
 
 
-def _read_file(loaded: Loaded, source: Source, text: SourceText, *, single: bool) -> None:
+def _read_file(
+    loaded: Loaded, source: Source, text: SourceText, *, single: bool, advise: Check | None = None
+) -> None:
     path = STDIN_NAME if source.path == STDIN else source.path
     is_yaml = path.lower().endswith(YAML_SUFFIXES)
     if source.path == STDIN:
         is_yaml = not text.normal.lstrip().startswith(("{", "["))
-    parsed = YamlText(text.normal) if is_yaml else JsonText(text.normal)
-    file = _File(loaded, path, text, parsed)
+    parsed = YamlText(text.normal) if is_yaml else _json(text.normal)
+    file = _File(loaded, path, text, parsed, advise)
     for index, value in enumerate(parsed.values):
         _read_value(file, value, (index,), single=single)
     loaded.problems.extend(file.at(note.problem, note.span) for note in file.notes)
+
+
+def _json(text: str) -> "JsonText":
+    from compozy.ocm.json_text import JsonText  # noqa: PLC0415 - start-up cost
+
+    return JsonText(text)
 
 
 def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None:

@@ -34,6 +34,15 @@ CODES: dict[str, str] = {
     "syntax": "the text cannot be read",
     "too-large": "the document exceeds a limit",
     "yaml-1.1": "YAML 1.1 tools read this unquoted value differently",
+    "lint-complexity": "the lowest complexity lies above the highest",
+    "lint-percentiles": "a lower percentile of the latency lies above a higher one",
+    "lint-examples": "routers learn what a capability is for from examples",
+    "lint-vague": "the description does not tell this capability from others",
+    "lint-near-duplicate": "two capabilities that say the same cannot be told apart",
+    "lint-unpriced": "a model without a price counts as free",
+    "lint-priced-by-token": "what is paid per call is priced by token",
+    "lint-persona-primary": "a persona accompanies another capability",
+    "lint-region": "a region that is promised has no endpoint",
 }
 
 

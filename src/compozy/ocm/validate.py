@@ -4,7 +4,6 @@ Input is a decoded value (from YAML, JSON or a program). Positions are added by 
 Nothing here raises for bad input, and time and output are bounded: values are shown shortened.
 """
 
-import difflib
 import math
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
@@ -165,9 +164,10 @@ def _check_word(value: object, field: str, words: tuple[str, ...]) -> Iterator[P
     if isinstance(value, str) and value in words:
         return
     near = _nearest(value[:SHOWN].lower(), words, 0.6) if isinstance(value, str) else ()
-    yield problem_of(
-        "not-allowed", field, f"{field} is {_show(value)}; it must be one of {', '.join(words)}", *near[:1]
-    )
+    message = f"{field} is {_show(value)}; it must be one of {', '.join(words)}"
+    if near:
+        message += f"; did you mean {near[0]!r}?"
+    yield problem_of("not-allowed", field, message, *near[:1])
 
 
 def _check_section(value: object, section: str, fields: dict[str, FieldType]) -> Iterator[Problem]:
@@ -363,6 +363,8 @@ def unknown_key(
 
 @lru_cache(2048)
 def _nearest(text: str, words: tuple[str, ...], cutoff: float) -> tuple[str, ...]:
+    import difflib  # noqa: PLC0415 - start-up cost
+
     # The same slip is made in many manifests, and comparing is the dearest step of judging one.
     return tuple(difflib.get_close_matches(text, words, 1, cutoff))
 

@@ -21,10 +21,11 @@ LONGEST_WORD = 5
 # Longer numbers are infinite as a double; converting their digits would only cost time.
 MAX_DIGITS = 400
 
-# YAML 1.1: words and number shapes that 1.2 reads as something else.
+# YAML 1.1: words and number shapes that 1.2 reads as something else. Its lone y and n are text to every reader of
+# note, so that a warning would only annoy.
 _WORDS_11 = {
-    word: word.lower() in ("y", "yes", "on")
-    for base in ("y", "n", "yes", "no", "on", "off")
+    word: word.lower() in ("yes", "on")
+    for base in ("yes", "no", "on", "off")
     for word in (base, base.capitalize(), base.upper())
 }
 _INT_11 = re.compile(r"[-+]?(?:0b[01_]+|0[0-7_]+|0x[0-9a-fA-F_]+|(?:0|[1-9][0-9_]*)|[1-9][0-9_]*(?::[0-5]?[0-9])+)\Z")

@@ -2,13 +2,17 @@
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from compozy.catalog.checking.run import CheckReport
 from compozy.cli.checking.hiding import hide_secrets
 from compozy.model.diagnostic import Diagnostic
 
+if TYPE_CHECKING:
+    # At run time this module is also for commands that check other things.
+    from compozy.catalog.checking.run import CheckReport
 
-def source_line(report: CheckReport, path: str, number: int) -> str | None:
+
+def source_line(report: "CheckReport", path: str, number: int) -> str | None:
     """Return a line of a checked file without its ending, or None when the file was not read."""
     text = report.texts.get(path)
     if text is None:
@@ -44,7 +48,7 @@ def as_json(one: Diagnostic) -> dict[str, object]:
     return record
 
 
-def summary(report: CheckReport) -> dict[str, object]:
+def summary(report: "CheckReport") -> dict[str, object]:
     """Return the counts of a run."""
     return {
         "files": report.files,

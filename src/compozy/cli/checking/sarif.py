@@ -13,7 +13,7 @@ _LEVELS = {Severity.ERROR: "error", Severity.WARNING: "warning", Severity.INFO: 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
 
-def document(report: CheckReport) -> dict[str, object]:
+def document(report: CheckReport, *, tool: str = "compozy agent check") -> dict[str, object]:
     """Return the log of one run: one rule a code, one result a finding, repairs as fixes."""
     codes = list(dict.fromkeys(one.code for one in report.diagnostics))
     return {
@@ -23,7 +23,7 @@ def document(report: CheckReport) -> dict[str, object]:
             {
                 "tool": {
                     "driver": {
-                        "name": "compozy agent check",
+                        "name": tool,
                         "version": __version__,
                         "semanticVersion": __version__,
                         "rules": [_rule(code, report) for code in codes],

@@ -21,14 +21,18 @@ def command(invocation: Invocation, name: str) -> None:
     """Print the JSON Schema (2020-12) of a kind of file; without NAME, list the names."""
     from compozy.config.schema import all_schemas, schema_of  # noqa: PLC0415 - start-up cost
     from compozy.model.errors import InvalidRequest  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.schema import TITLE, manifest_schema  # noqa: PLC0415 - start-up cost
 
+    if name == "ocm":
+        write_json(manifest_schema())
+        return
     if name:
         try:
             write_json(schema_of(name))
         except InvalidRequest as error:
             raise click.UsageError(error.message) from error
         return
-    names = all_schemas()
+    names = {**all_schemas(), "ocm": TITLE}
     if invocation.is_human:
         width = max(map(len, names))
         for key, title in names.items():

@@ -1,0 +1,72 @@
+"""`compozy ocm fmt`: manifests in one form, comments kept, meaning never changed (issue 8 item 4)."""
+
+from pathlib import Path
+
+import click
+
+from compozy.catalog.checking.run import RepairedFile
+from compozy.cli.checking.command import unified
+from compozy.cli.checking.report import shown_path
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command
+from compozy.cli.output import clean, write, write_json
+from compozy.ocm.problems import Problem
+
+
+@ocm_command(
+    "fmt",
+    examples=("compozy ocm fmt capability.yaml", "compozy ocm fmt --check capabilities/", "compozy ocm fmt --diff ."),
+)
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--check", "is_check", is_flag=True, help="Change nothing; fail when a file has another form.")
+@click.option("--diff", "is_diff", is_flag=True, help="Print what would change as a patch; change nothing.")
+@pass_invocation
+def command(invocation: Invocation, paths: tuple[str, ...], is_check: bool, is_diff: bool) -> int:
+    """Write manifests in one form: fields in order, clean line ends, values that every YAML version reads alike.
+
+    Comments and quoting stay. A file whose meaning a change could touch is left alone. Exit codes: 0, 2.
+    """
+    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+    from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.formatting import format_json, format_yaml  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.sources import YAML_SUFFIXES, find_sources, read_text  # noqa: PLC0415 - start-up cost
+
+    changed: list[RepairedFile] = []
+    bad: list[Problem] = []
+    for source in find_sources(paths):
+        text = source if isinstance(source, Problem) else read_text(source.path)
+        if isinstance(text, Problem) or isinstance(source, Problem):
+            assert isinstance(text, Problem)
+            bad.append(text)
+            continue
+        assert isinstance(text, SourceText)
+        form = format_yaml if source.path.lower().endswith(YAML_SUFFIXES) else format_json
+        after = form(text.text)
+        if after == text.text:
+            continue
+        changed.append(RepairedFile(source.path, text.text, after, ()))
+        if not is_check and not is_diff:
+            path = Path(source.path).resolve()
+            write_atomically(path, after.encode("utf-8"), mode=path.stat().st_mode & 0o777)
+    _show(invocation, changed, bad, is_diff=is_diff, is_check=is_check)
+    return EXIT_INVALID_MANIFEST if bad or (is_check and changed) else 0
+
+
+def _show(
+    invocation: Invocation, changed: "list[RepairedFile]", bad: "list[Problem]", *, is_diff: bool, is_check: bool
+) -> None:
+    if not invocation.is_human:
+        record: dict[str, object] = {
+            "changed": [change.path for change in changed],
+            "problems": [{"path": one.path, "code": one.code, "message": one.message} for one in bad],
+        }
+        if is_diff:
+            record["diffs"] = [{"path": change.path, "diff": unified(change)} for change in changed]
+        write_json(record)
+        return
+    for change in changed:
+        word = "would change" if is_check else "formatted"
+        write(unified(change) if is_diff else clean(f"{word} {shown_path(change.path)}\n"))
+    for one in bad:
+        write(clean(f"not read {shown_path(one.path)}: {one.message}\n"))

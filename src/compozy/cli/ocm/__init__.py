@@ -1,0 +1,1 @@
+"""What the commands of `compozy ocm` share: reading, printing, exit codes."""

@@ -1,0 +1,61 @@
+"""Findings on manifests in the formats of the checker (decisions D30). Imported when there is something to show."""
+
+from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.report import as_json, summary
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST
+from compozy.cli.output import write, write_json, write_json_line
+from compozy.model.diagnostic import Diagnostic
+from compozy.ocm.loading import Loaded
+from compozy.ocm.problems import CODES, Problem
+
+
+def diagnostic_of(problem: Problem) -> Diagnostic:
+    """Return a problem as the checker shows problems."""
+    field = f"{problem.field}: " if problem.field and not problem.message.startswith(problem.field) else ""
+    return Diagnostic(
+        code=problem.code,
+        severity=problem.severity,
+        path=problem.path,
+        message=f"{field}{problem.message}",
+        position=problem.position,
+        cause=CODES[problem.code],
+        suggestion=problem.suggestion,
+        doc=f"docs/ocm.md#code-{problem.code.replace('.', '')}",
+        kind="ocm",
+    )
+
+
+def report_of(loaded: Loaded) -> CheckReport:
+    """Return a run as the checker's report."""
+    found = tuple(diagnostic_of(problem) for problem in loaded.all_problems())
+    return CheckReport(files=loaded.files, diagnostics=found, texts=loaded.texts)
+
+
+def show_report(invocation: Invocation, report: CheckReport, *, tool: str, strict: bool) -> int:
+    """Print a report in the chosen format and return the exit code."""
+    chosen = invocation.format
+    if chosen == "sarif":
+        from compozy.cli.checking.sarif import document  # noqa: PLC0415 - start-up cost
+
+        write_json(document(report, tool=tool))
+    elif chosen == "github":
+        from compozy.cli.checking.github import render as render_github  # noqa: PLC0415 - start-up cost
+
+        write(render_github(report))
+    elif chosen == "json":
+        write_json({"summary": summary(report), "diagnostics": [as_json(one) for one in report.diagnostics]})
+    elif chosen == "jsonl":
+        for one in report.diagnostics:
+            write_json_line({"type": "diagnostic", **as_json(one)})
+        write_json_line({"type": "summary", **summary(report)})
+    elif chosen == "toon":
+        from compozy.cli import toon  # noqa: PLC0415 - start-up cost
+
+        rows = [as_json(one) for one in report.diagnostics]
+        write(toon.render_rows("diagnostics", rows, ["path", "line", "column", "severity", "code", "message"]))
+    else:
+        from compozy.cli.checking.human import render  # noqa: PLC0415 - start-up cost
+
+        write(render(report, colour=invocation.has_colour, strict=strict))
+    return EXIT_INVALID_MANIFEST if report.fails(strict=strict) else 0
