@@ -330,7 +330,7 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         "cli.later-groups",
         "contract §4.1",
-        "provider, tool, toolsets, hooks, skill, roles, whoami, spawn, me",
+        "provider, tool, toolsets, hooks, skill, whoami, spawn, me",
         deferred="later issues bring the routes these commands call",
     ),
     Promise(

@@ -5,6 +5,8 @@ from tests.promises import Promise
 _VAULT = "tests/unit/config/test_vault.py::"
 _VAULT_CLI = "tests/interaction/cli/test_vault.py::"
 _TRUST = "tests/interaction/cli/test_trust.py::"
+_ROLES = "tests/unit/runtime/test_roles.py::"
+_ROLES_CLI = "tests/interaction/cli/test_roles.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
 
@@ -145,5 +147,29 @@ PROMISES: tuple[Promise, ...] = (
         "issue 5",
         "a damaged record of trust trusts nothing and is left as it is",
         _TRUST + "test_a_damaged_record_trusts_nothing_and_says_so",
+    ),
+    _row(
+        "roles-defaults",
+        "contract §9",
+        "without settings every role is filled as the contract says",
+        _ROLES + "test_without_settings_the_roles_are_filled_as_the_contract_says",
+    ),
+    _row(
+        "roles-routing",
+        "contract §9",
+        "a role routed to an agent takes what that agent says",
+        _ROLES + "test_a_role_routed_to_an_agent_takes_what_that_agent_says",
+    ),
+    _row(
+        "roles-not-listed",
+        "contract §9",
+        "built-in agents resolve without folders and are never listed",
+        _ROLES_CLI + "test_every_role_is_listed_and_no_built_in_agent_is",
+    ),
+    _row(
+        "roles-unknown",
+        "contract §3.6",
+        "an unknown role is role_unknown",
+        _ROLES_CLI + "test_an_unknown_role_is_refused_with_the_nearest",
     ),
 )

@@ -3,6 +3,7 @@
 A plain record. Reading and checking is in `load.py`; what each key means is in `sections.py`.
 """
 
+from compozy.config.role_sections import RolesSection
 from compozy.config.sections import (
     AgentsSection,
     DaemonSection,
@@ -49,7 +50,7 @@ class Config(Record, frozen=True, kw_only=True):
     hooks: HooksSection = HooksSection()
     mcp_servers: tuple[Free, ...] = ()
     history: HistorySection = HistorySection()
-    roles: dict[str, Free] = {}
+    roles: RolesSection = RolesSection()
     providers: dict[str, Provider] = {}
     notes: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()

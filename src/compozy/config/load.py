@@ -26,6 +26,7 @@ from compozy.config.providers import (
     build_provider,
     merge_provider_tables,
 )
+from compozy.config.role_sections import TTL_BOUNDS
 from compozy.config.sections import OTHER_SECTIONS
 from compozy.config.toml_source import KeyPath, TomlSource, read_toml, toml_source
 from compozy.config.workspace_rules import WorkspaceRules
@@ -353,6 +354,10 @@ def _cross_checks(source: TomlSource, sections: FileSections) -> Iterator[str]:
     if 0 < supervision.inactivity_timeout < supervision.inactivity_warning_after:
         place = source.place(("session", "supervision", "inactivity_warning_after"))
         yield f"{place}: session.supervision.inactivity_warning_after must not exceed inactivity_timeout; lower it"
+    shortest, longest = TTL_BOUNDS
+    if not shortest <= sections.roles.coordinator.ttl <= longest:
+        place = source.place(("roles", "coordinator", "ttl"))
+        yield f"{place}: roles.coordinator.ttl must be 1m to 24h, it is {sections.roles.coordinator.ttl.text}"
 
 
 def _provider_problems(

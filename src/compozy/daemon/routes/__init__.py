@@ -6,6 +6,7 @@ from compozy.daemon.routes import (
     agent_catalog,
     agents,
     documents,
+    roles,
     session_interactions,
     session_prompt,
     session_streams,
@@ -30,5 +31,6 @@ ALL_ROUTES: tuple[Route, ...] = (
     *session_streams.ROUTES,
     *session_interactions.ROUTES,
     *trust.ROUTES,
+    *roles.ROUTES,
     *documents.ROUTES,
 )
