@@ -1,0 +1,67 @@
+"""A target as the index reads it: which of its fields count, how much, and how they are called in a reason (issue 8).
+
+It knows nothing of scores.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple
+
+from compozy.ocm.selection.words import split_name, tokens
+from compozy.ocm.target import Target
+
+
+class Field(NamedTuple):
+    """One text of a document, where it stands ("its description") and how often its words count."""
+
+    place: str
+    text: str
+    repeat: int = 1
+
+
+class Document(NamedTuple):
+    """What is matched against a task."""
+
+    id: str
+    fields: tuple[Field, ...]
+
+
+def read_target(target: Target) -> Document:
+    """Return the fields of a target that a task is matched against; its instructions are not among them."""
+    fields = [name_field(target.name), Field("its description", target.description)]
+    # The publisher in front says who offers it, not what it does.
+    last = split_name(target.id.rpartition("/")[2])
+    if tokens(last) != tokens(split_name(target.name)):
+        fields.append(Field("its id", last))
+    fields.extend(Field("one of its examples", example) for example in target.examples)
+    listed = (("its tags", target.tags), ("its actions", target.actions), ("its domains", target.domains))
+    fields.extend(Field(place, split_name(" ".join(texts))) for place, texts in listed if texts)
+    fields.extend(Field("its parameters", text) for text in _parameters(target.metadata))
+    return Document(target.id, tuple(fields))
+
+
+def name_field(name: str) -> Field:
+    """Return the field of a name, which counts more than its few words would."""
+    return Field("its name", split_name(name), NAME_REPEAT)
+
+
+NAME_REPEAT = 2
+
+
+def document_words(document: Document) -> list[str]:
+    """Return the words of a document, those of a weighted field repeated."""
+    found: list[str] = []
+    for field in document.fields:
+        found.extend(tokens(field.text) * field.repeat)
+    return found
+
+
+def _parameters(metadata: Mapping[str, object]) -> Iterable[str]:
+    """Return names and meanings of the parameters, from `parameters` or the `inputSchema` of an MCP tool."""
+    schema = metadata.get("inputSchema")
+    given = metadata.get("parameters") or (schema.get("properties") if isinstance(schema, Mapping) else None)
+    if isinstance(given, Mapping):
+        for name, meaning in given.items():
+            told = meaning.get("description", "") if isinstance(meaning, Mapping) else meaning
+            yield f"{split_name(str(name))} {told if isinstance(told, str) else ''}".strip()
+    elif isinstance(given, list):
+        yield " ".join(split_name(str(name)) for name in given)

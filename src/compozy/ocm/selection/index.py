@@ -1,0 +1,189 @@
+"""The lexical index: BM25 over stems and the cosine of character groups, each scaled to its best, then summed.
+
+A document is a list of words; a field that counts more repeats its words. Character groups are compared word by word:
+a query first finds the words of the vocabulary that resemble its own, then their documents. The work of one query is
+bounded: the most telling words come first, and the rest is left out once enough postings were read.
+It knows nothing of targets.
+"""
+
+import math
+from array import array
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from typing import NamedTuple
+
+from compozy.ocm.selection.words import grams, stem
+
+# Chosen on ToolE's training rows; see docs/selection.md.
+K1 = 1.2
+B = 0.75
+# Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
+# most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
+SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_500
+
+
+class Query(NamedTuple):
+    """A task ready for scoring: its stems, its character groups and how often each occurs."""
+
+    stems: tuple[str, ...]
+    groups: tuple[tuple[str, int], ...]
+
+
+class Scores(NamedTuple):
+    """Documents with a score above zero by words and by character groups; `length` is the query's own length."""
+
+    words: dict[int, float]
+    groups: dict[int, float]
+    length: float
+
+
+def read_query(found: Sequence[str]) -> Query:
+    """Turn the words of a task into a query; a word said twice counts once among the stems."""
+    groups = Counter(group for word in found for group in grams(word))
+    return Query(tuple(dict.fromkeys(stem(word) for word in found)), tuple(groups.items()))
+
+
+class LexicalIndex:
+    """Postings of a fixed list of documents."""
+
+    def __init__(self, documents: Iterable[Sequence[str]]) -> None:
+        # Word -> its documents, one entry for each time it occurs there.
+        occurrences: dict[str, list[int]] = {}
+        lengths: list[int] = []
+        for number, words in enumerate(documents):
+            lengths.append(len(words))
+            for word in words:
+                places = occurrences.get(word)
+                if places is None:
+                    occurrences[word] = [number]
+                else:
+                    places.append(number)
+        self.size = len(lengths)
+        self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
+        self._weigh_stems(occurrences, lengths)
+        self._weigh_groups(occurrences)
+
+    def _weigh_stems(self, occurrences: dict[str, list[int]], lengths: Sequence[int]) -> None:
+        average = sum(lengths) / len(lengths) if lengths else 0.0
+        saturation = [K1 * (1 - B + B * length / average) if average else K1 for length in lengths]
+        joined: dict[str, list[int]] = {}
+        for word, places in occurrences.items():
+            joined.setdefault(stem(word), []).extend(places)
+        self._stems: dict[str, tuple[array[int], array[float]]] = {}
+        for root, places in joined.items():
+            counts = sorted(Counter(places).items())
+            rarity = self._rarity(len(counts)) * (K1 + 1)
+            values = array("d", [rarity * n / (n + saturation[place]) for place, n in counts])
+            self._stems[root] = (array("I", [place for place, _ in counts]), values)
+
+    def _weigh_groups(self, occurrences: dict[str, list[int]]) -> None:
+        holders: dict[str, list[int]] = {}
+        self._words: list[array[int]] = []
+        for number, (word, places) in enumerate(occurrences.items()):
+            self._words.append(array("I", places))
+            for group in set(grams(word)):
+                holders.setdefault(group, []).append(number)
+        spread = [len(set(places)) for places in occurrences.values()]
+        self._groups: dict[str, tuple[float, array[int]]] = {}
+        for group, held in holders.items():
+            # Words are taken to fall independently: near enough, and no document has to be looked at.
+            absent = math.prod(1 - spread[number] / self.size for number in held)
+            rarity = math.log((1 + self.size) / (1 + self.size * (1 - absent))) + 1
+            self._groups[group] = (rarity, array("I", held))
+        squares = [0.0] * self.size
+        for word, places in occurrences.items():
+            own = sum((count * self._groups[group][0]) ** 2 for group, count in Counter(grams(word)).items())
+            previous, run = -1, 1
+            # The n-th repetition adds 2n - 1, so that a count of n adds n squared in all.
+            for place in places:
+                run = run + 2 if place == previous else 1
+                previous = place
+                squares[place] += own * run
+        self._scale = array("d", [1 / math.sqrt(square) if square else 0.0 for square in squares])
+
+    def _rarity(self, spread: int) -> float:
+        return math.log(1 + (self.size - spread + 0.5) / (spread + 0.5))
+
+    def rarity(self, root: str) -> float:
+        """Return how telling a stem is; one that no document has is the most telling of all."""
+        found = self._stems.get(root)
+        return self._rarity(len(found[0]) if found else 0)
+
+    def has(self, document: int, root: str) -> bool:
+        """Whether a document has a stem."""
+        found = self._stems.get(root)
+        if found is None:
+            return False
+        place = bisect_left(found[0], document)
+        return place < len(found[0]) and found[0][place] == document
+
+    def score(self, query: Query) -> Scores:
+        """Score the documents that share anything with the query."""
+        found, length = self._score_groups(query)
+        return Scores(self._score_stems(query), found, length)
+
+    def _score_stems(self, query: Query) -> dict[int, float]:
+        scores: dict[int, float] = {}
+        read = scores.get
+        work = 0
+        known = [self._stems[root] for root in query.stems if root in self._stems]
+        for places, values in sorted(known, key=_spread):
+            work += len(places)
+            if work > self._work and scores:
+                break
+            for place, value in zip(places, values, strict=True):
+                scores[place] = read(place, 0.0) + value
+        return scores
+
+    def _score_groups(self, query: Query) -> tuple[dict[int, float], float]:
+        resembling, length = self._resembling(query)
+        scores: dict[int, float] = {}
+        read = scores.get
+        work = 0
+        for word, value in sorted(resembling.items(), key=_strength):
+            places = self._words[word]
+            work += len(places)
+            if work > self._work and scores:
+                break
+            for place in places:
+                scores[place] = read(place, 0.0) + value
+        scale = self._scale
+        return {place: value * scale[place] for place, value in scores.items()}, length
+
+    def _resembling(self, query: Query) -> tuple[dict[int, float], float]:
+        """Return the words of the vocabulary that share a character group, each with what its occurrence adds."""
+        rarest = math.log(1 + self.size) + 1
+        found: dict[int, float] = {}
+        read = found.get
+        square = 0.0
+        for group, count in query.groups:
+            rarity, held = self._groups.get(group, (rarest, ()))
+            square += (count * rarity) ** 2
+            value = count * rarity * rarity
+            for word in held:
+                found[word] = read(word, 0.0) + value
+        return found, math.sqrt(square)
+
+
+def _spread(found: tuple["array[int]", "array[float]"]) -> int:
+    return len(found[0])
+
+
+def _strength(found: tuple[int, float]) -> tuple[float, int]:
+    return -found[1], found[0]
+
+
+def combine(scores: Scores, refused: Collection[int] = ()) -> dict[int, float]:
+    """Scale both parts to their best among those not refused and add them: 0 to 1."""
+    words, groups = scores.words, scores.groups
+    if refused:
+        words = {place: value for place, value in words.items() if place not in refused}
+        groups = {place: value for place, value in groups.items() if place not in refused}
+    best_word, best_group = max(words.values(), default=0.0), max(groups.values(), default=0.0)
+    by_word = 0.5 / best_word if best_word else 0.0
+    by_group = 0.5 / best_group if best_group else 0.0
+    totals = {place: value * by_group for place, value in groups.items()}
+    for place, value in words.items():
+        totals[place] = totals.get(place, 0.0) + value * by_word
+    return totals

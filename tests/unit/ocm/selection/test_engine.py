@@ -1,0 +1,104 @@
+"""Selection over a catalogue: constraints before words, reasons, margins, and the right to say that none fits."""
+
+import pytest
+
+from compozy.model.errors import InvalidRequest
+from compozy.ocm.policy import Request, decide
+from compozy.ocm.selection.engine import Selector
+from compozy.ocm.target import Target
+
+
+def target(name: str, description: str, **more: object) -> Target:
+    return Target(id=f"acme/{name}", kind="agent", name=name, description=description, **more)  # type: ignore[arg-type]
+
+
+CATALOGUE = (
+    target("invoiceWriter", "Writes invoices and checks the tax on them.", examples=("bill the Smith account",)),
+    target("translator", "Translates letters and contracts.", languages=("en", "fr"), tags=("language",)),
+    target("nightWatch", "Watches servers at night and raises alarms.", regions=("eu",), tenants=("acme",)),
+)
+
+
+def test_the_best_match_is_chosen_with_reasons_margin_and_confidence() -> None:
+    outcome = Selector(CATALOGUE).select("write an invoice for the Smith account")
+    assert outcome.chosen == "acme/invoiceWriter"
+    assert (
+        outcome.ranked[0].reasons
+        == (
+            "its name mentions invoice, write",
+            "one of its examples mentions account, smith",
+        )
+        or "its name mentions invoice, write" in outcome.ranked[0].reasons
+    )
+    assert 0.5 < outcome.confidence <= 1 and outcome.margin > 0.5
+
+
+def test_a_misspelled_word_still_finds_its_capability() -> None:
+    assert Selector(CATALOGUE).select("tranlsate this contrat").chosen == "acme/translator"
+
+
+def test_none_fits_is_an_answer_and_names_the_nearest() -> None:
+    outcome = Selector(CATALOGUE).select("bake a cake with the children on a sunny afternoon")
+    assert outcome.chosen == "" and outcome.reason.startswith("none")
+    assert Selector(()).select("anything").chosen == ""
+    assert Selector(CATALOGUE).select("the of and").chosen == ""
+
+
+def test_a_hard_constraint_beats_every_score_and_says_which_rule_it_was() -> None:
+    selector = Selector(CATALOGUE)
+    outcome = selector.select("watch the servers at night", Request())
+    assert outcome.chosen == "" and outcome.refused[0].id == "acme/nightWatch"
+    assert outcome.refused[0].rule == "tenant" and outcome.refused_by_rule == {"tenant": 1}
+    assert selector.select("watch the servers at night", Request(tenant="acme")).chosen == "acme/nightWatch"
+    denied = selector.select("watch the servers at night", Request(tenant="acme", deny=("acme/nightWatch",)))
+    assert denied.refused_by_rule == {"deny": 1}
+    allowed = selector.select("watch the servers", Request(tenant="acme", allow=("acme/translator",)))
+    assert allowed.refused_by_rule == {"allow": 2}
+
+
+def test_an_unknown_boundary_is_an_error_and_not_a_choice() -> None:
+    with pytest.raises(InvalidRequest, match="onprem"):
+        Selector(CATALOGUE).select("write an invoice", Request(data_boundary="onprem"))
+
+
+def test_the_verdicts_are_those_of_the_policy_one_by_one() -> None:
+    many = [
+        target(f"t{n}", "Does things.", regions=(("eu",), ("us",), ())[n % 3], enabled=n % 5 > 0) for n in range(60)
+    ]
+    request = Request(region="EU", deny=("acme/t2",), tenant="x")
+    outcome = Selector(many).select("does things", request, limit=100)
+    assert {ranked.id for ranked in outcome.ranked} == {t.id for t in many if decide(t, request).admitted}
+
+
+def test_order_does_not_matter_and_ties_go_by_id() -> None:
+    task = "translate an invoice at night"
+    first, second = Selector(CATALOGUE).select(task), Selector(CATALOGUE[::-1]).select(task)
+    assert first == second
+    twins = Selector([target("c", "Sorts mail."), target("b", "Sorts mail.")]).select("sorts mail")
+    assert [ranked.id for ranked in twins.ranked] == ["acme/b", "acme/c"] and twins.margin == 0
+
+
+def test_a_prior_settles_a_tie_and_never_beats_the_words() -> None:
+    tie = [target("b", "Sorts mail."), target("c", "Sorts mail.", prior=0.9)]
+    assert Selector(tie).select("sorts mail").chosen == "acme/c"
+    better = [target("a", "Sorts mail and letters."), target("b", "Sorts stamps.", prior=1.0)]
+    assert Selector(better).select("sort mail and letters").chosen == "acme/a"
+
+
+def test_helpers_take_no_request_unless_asked_for() -> None:
+    pirate = Target(id="p", kind="persona", name="pirate", description="Talks like a pirate.", primary=False)
+    selector = Selector((*CATALOGUE, pirate))
+    outcome = selector.select("talk like a pirate")
+    assert outcome.chosen == "" and outcome.refused[0].rule == "primary"
+    assert selector.select("talk like a pirate", helpers=True).chosen == "p"
+
+
+def test_parameters_of_a_tool_count() -> None:
+    tool = Target(
+        id="t:x",
+        kind="tool",
+        name="x",
+        description="A call.",
+        metadata={"inputSchema": {"properties": {"orbitHeight": {"description": "of the satellite"}}}},
+    )
+    assert Selector((tool, *CATALOGUE)).select("which orbit has the satellite").chosen == "t:x"

@@ -1,0 +1,38 @@
+"""Words, stems and character groups: what a task and a document have in common."""
+
+import pytest
+
+from compozy.ocm.selection.index import LexicalIndex, combine, read_query
+from compozy.ocm.selection.words import grams, split_name, stem, tokens
+
+
+@pytest.mark.parametrize(
+    "forms", [("run", "running", "runs"), ("retry", "retries"), ("migration", "migrate"), ("invoice", "invoices")]
+)
+def test_the_forms_of_a_word_share_a_stem(forms: tuple[str, ...]) -> None:
+    assert len({stem(form) for form in forms}) == 1
+
+
+def test_identifiers_are_split_where_the_case_changes() -> None:
+    assert tokens(split_name("getHTTPStatus_code")) == ["http", "status", "code"]
+
+
+def test_words_of_other_scripts_count_and_filler_does_not() -> None:
+    assert tokens("Please find the Größe of Ｔｏｋｙｏ 東京") == ["grösse".replace("ss", "ss"), "tokyo", "東京"]
+
+
+def test_character_groups_stay_inside_a_word() -> None:
+    assert grams("abc") == (" ab", "abc", "bc ", " abc", "abc ")
+    assert grams("a") == (" a ",)
+
+
+def test_an_empty_index_and_an_empty_query_score_nothing() -> None:
+    assert combine(LexicalIndex([]).score(read_query(["word"]))) == {}
+    assert combine(LexicalIndex([["word"]]).score(read_query([]))) == {}
+
+
+def test_a_common_word_in_a_large_catalogue_does_not_hide_a_rare_one() -> None:
+    documents = [["common", "filling"] for _ in range(4_000)]
+    documents[1234] = ["common", "unicorn"]
+    totals = combine(LexicalIndex(documents).score(read_query(["common", "unicorn"])))
+    assert max(totals, key=lambda place: totals[place]) == 1234
