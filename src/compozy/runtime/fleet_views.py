@@ -19,7 +19,7 @@ from compozy.model.workspace import Workspace
 
 _log = logging.getLogger("compozy.fleet")
 # A look that costs no more is taken for every read.
-_CHEAP_SECONDS = 0.01
+_CHEAP_SECONDS = 0.003
 _OLD_SECONDS = 0.9
 # Looks follow each other at this distance at least, for this long after the last read.
 _PAUSE_SECONDS = 0.25

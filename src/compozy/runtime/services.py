@@ -16,6 +16,7 @@ from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
+from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
@@ -37,6 +38,7 @@ class Services:
     workspaces: Workspaces
     fleet: Fleet
     agent_catalog: AgentCatalog
+    extensions: Extensions
     authoring: Authoring
     sessions: Sessions
     trust: Trust
@@ -60,7 +62,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     workspaces = Workspaces(store, user_home=_user_home(), check=lambda root: load_config(home, root))
     if is_fresh:
         await workspaces.register_user_home()
-    fleet = Fleet(home, config)
+    extensions = Extensions(home)
+    fleet = Fleet(home, config, extensions.brought)
     trust = Trust(home)
     configs = Configs(home, config, trust)
     deps = Deps(
@@ -85,6 +88,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         workspaces=workspaces,
         fleet=fleet,
         agent_catalog=AgentCatalog(fleet, store),
+        extensions=extensions,
         authoring=Authoring(home, config, fleet),
         sessions=sessions,
         trust=trust,
