@@ -18,8 +18,8 @@ from compozy.documents.files import stamp
 from compozy.model.workspace import Workspace
 
 _log = logging.getLogger("compozy.fleet")
-# A look that costs no more is taken for every read.
-_CHEAP_SECONDS = 0.003
+# So many definitions are looked at for every read: it takes two or three milliseconds.
+_SMALL_FLEET = 250
 _OLD_SECONDS = 0.9
 # Looks follow each other at this distance at least, for this long after the last read.
 _PAUSE_SECONDS = 0.25
@@ -43,6 +43,14 @@ class _Shelf:
         self.cost = 0.0
         self.warming: asyncio.Task[None] | None = None
 
+    @property
+    def is_small(self) -> bool:
+        """Whether the place is looked at for every read."""
+        if self.index is None:
+            return True
+        found = self.index.discovery
+        return len(found.agents) + len(found.shadowed) + len(found.diagnostics) <= _SMALL_FLEET
+
 
 class FleetViews:
     """Views of workspaces, and of the home alone. `extensions` says what enabled extensions bring."""
@@ -59,7 +67,7 @@ class FleetViews:
         """Return the view of a workspace, or of what is global."""
         shelf = self._shelf(workspace)
         now = time.monotonic()
-        if shelf.index is None or shelf.cost <= _CHEAP_SECONDS or now - shelf.looked_at > _OLD_SECONDS:
+        if shelf.index is None or shelf.is_small or now - shelf.looked_at > _OLD_SECONDS:
             await self._look(shelf, since=now)
         return self._used(shelf)
 
@@ -69,7 +77,7 @@ class FleetViews:
         now = time.monotonic()
         if shelf.index is not index:
             return await self.get(workspace)
-        if shelf.cost <= _CHEAP_SECONDS:
+        if shelf.is_small:
             return index
         if not await asyncio.to_thread(self._is_unchanged, shelf, index, tuple(names)):
             await self._look(shelf, since=now)
@@ -101,7 +109,7 @@ class FleetViews:
 
     def _used(self, shelf: _Shelf) -> FleetIndex:
         assert shelf.index is not None, "a look leaves a view"
-        if shelf.cost > _CHEAP_SECONDS and (shelf.warming is None or shelf.warming.done()):
+        if not shelf.is_small and (shelf.warming is None or shelf.warming.done()):
             shelf.warming = asyncio.create_task(self._keep_warm(shelf))
         return shelf.index
 

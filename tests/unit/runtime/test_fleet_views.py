@@ -34,9 +34,9 @@ async def views(tmp_path: Path) -> AsyncIterator[FleetViews]:
 
 
 @pytest.fixture
-def costly(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every look counts as costly, as those of a large fleet do."""
-    monkeypatch.setattr(fleet_views, "_CHEAP_SECONDS", -1.0)
+def large(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every fleet counts as large."""
+    monkeypatch.setattr(fleet_views, "_SMALL_FLEET", -1)
 
 
 async def confirmed(views: FleetViews, place: Workspace, name: str) -> str:
@@ -45,7 +45,7 @@ async def confirmed(views: FleetViews, place: Workspace, name: str) -> str:
     return entry.agent.loaded.definition.prompt if entry and entry.agent else ""
 
 
-@pytest.mark.usefixtures("costly")
+@pytest.mark.usefixtures("large")
 async def test_a_row_about_to_be_shown_is_compared_with_its_file(views: FleetViews, tmp_path: Path) -> None:
     place = workspace(tmp_path / "shop")
     agents = tmp_path / "shop" / ".compozy" / "agents"
@@ -61,7 +61,7 @@ async def test_a_row_about_to_be_shown_is_compared_with_its_file(views: FleetVie
     assert (await views.get(place)).get("bob") is not None
 
 
-@pytest.mark.usefixtures("costly")
+@pytest.mark.usefixtures("large")
 async def test_what_another_place_read_first_does_not_hide_a_change(views: FleetViews, tmp_path: Path) -> None:
     one, two = workspace(tmp_path / "one"), workspace(tmp_path / "two")
     write_agent(tmp_path / "home", "ann", prompt="One.\n")
@@ -75,7 +75,7 @@ async def test_what_another_place_read_first_does_not_hide_a_change(views: Fleet
     assert index is not None and index.agent is not None and index.agent.loaded.definition.prompt == "Two."
 
 
-@pytest.mark.usefixtures("costly")
+@pytest.mark.usefixtures("large")
 async def test_an_unchanged_fleet_keeps_its_view(views: FleetViews, tmp_path: Path) -> None:
     place = workspace(tmp_path / "shop")
     write_agent(tmp_path / "shop" / ".compozy" / "agents", "ann")
@@ -84,7 +84,7 @@ async def test_an_unchanged_fleet_keeps_its_view(views: FleetViews, tmp_path: Pa
     assert await views.get(place) is first
 
 
-async def test_a_cheap_look_is_taken_for_every_read(views: FleetViews, tmp_path: Path) -> None:
+async def test_a_small_fleet_is_looked_at_for_every_read(views: FleetViews, tmp_path: Path) -> None:
     place = workspace(tmp_path / "shop")
     agents = tmp_path / "shop" / ".compozy" / "agents"
     for number in range(10):
