@@ -12,6 +12,7 @@ from bench.report import markdown_page, terminal_head, terminal_line
 _SUITES = (
     "bench.starts",
     "bench.settings",
+    "bench.resolution",
     "bench.formats",
     "bench.stores",
     "bench.wire",

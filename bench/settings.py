@@ -15,7 +15,8 @@ _RUNS = 21
 _PROVIDERS = 30
 
 
-def _home(bed: Bed) -> Home:
+def configured_home(bed: Bed) -> Home:
+    """Make a home with many providers of its own."""
     home = Home(bed.make_folder("settings"))
     tables = [
         f'[providers.own-{number}]\ncommand = "agent-{number} --acp"\ndisplay_name = "Agent {number}"\n'
@@ -36,7 +37,7 @@ def _home(bed: Bed) -> Home:
     how="in process, median of 51",
 )
 def load(bed: Bed) -> Figure:
-    home = _home(bed)
+    home = configured_home(bed)
     load_config(home)
     times = []
     for _ in range(51):
@@ -55,7 +56,7 @@ def load(bed: Bed) -> Figure:
     how=f"process, median of {_RUNS}",
 )
 def get(bed: Bed) -> Figure:
-    home = _home(bed)
+    home = configured_home(bed)
     took = median_ms(
         [COMPOZY, "config", "get", "http.port"],
         runs=_RUNS,

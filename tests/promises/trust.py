@@ -7,6 +7,7 @@ _VAULT_CLI = "tests/interaction/cli/test_vault.py::"
 _TRUST = "tests/interaction/cli/test_trust.py::"
 _ROLES = "tests/unit/runtime/test_roles.py::"
 _ROLES_CLI = "tests/interaction/cli/test_roles.py::"
+_DERIVATION = "tests/unit/runtime/test_derivation.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
 
@@ -171,5 +172,29 @@ PROMISES: tuple[Promise, ...] = (
         "contract §3.6",
         "an unknown role is role_unknown",
         _ROLES_CLI + "test_an_unknown_role_is_refused_with_the_nearest",
+    ),
+    _row(
+        "cascade",
+        "contract §2.5",
+        "every value of an agent has its source and its file",
+        _DERIVATION + "test_each_value_has_its_source_and_its_file",
+    ),
+    _row(
+        "cascade-workspace",
+        "contract §2.1, D15",
+        "a workspace overlays what it may",
+        _DERIVATION + "test_a_workspace_overlays_what_it_may",
+    ),
+    _row(
+        "cascade-errors",
+        "contract §2.5",
+        "what cannot be resolved is the contract's error",
+        _DERIVATION + "test_what_cannot_be_resolved_is_the_contracts_error",
+    ),
+    _row(
+        "resolve-command",
+        "issue 5",
+        "agent resolve prints the derivation",
+        "tests/interaction/cli/test_resolve.py::test_a_derivation_is_one_line_a_value_with_source_and_file",
     ),
 )

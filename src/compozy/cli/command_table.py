@@ -53,6 +53,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("agent history", _COMMANDS + "agent_history:agent_history", "List what an agent was before."),
     CommandEntry("agent restore", _COMMANDS + "agent_history:agent_restore", "Take a change or a deletion back."),
     CommandEntry("agent capabilities", _COMMANDS + "capability:agent_capabilities", "List what an agent can do."),
+    CommandEntry("agent resolve", _COMMANDS + "agent_resolve:command", "Show where each value comes from."),
     CommandEntry("agent check", _COMMANDS + "agent_check:command", "Check agent files, and repair them."),
     CommandEntry("agent inspect", _COMMANDS + "agent_inspect:command", "Show what a definition on disk says."),
     CommandEntry("session new", _COMMANDS + "session_write:session_new", "Create a session."),

@@ -14,6 +14,7 @@ from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
+from compozy.runtime.agent_resolution import AgentResolver
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.extensions import Extensions
@@ -43,6 +44,7 @@ class Services:
     sessions: Sessions
     trust: Trust
     configs: Configs
+    resolver: AgentResolver
     status: DaemonStatus
     redactor: Redactor
     settings: Settings
@@ -93,6 +95,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         sessions=sessions,
         trust=trust,
         configs=configs,
+        resolver=AgentResolver(home, fleet, configs, trust),
         status=status,
         redactor=redactor,
         settings=Settings(home, config, status),

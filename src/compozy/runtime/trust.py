@@ -21,6 +21,7 @@ from compozy.config.trust_grants import TrustGrants, file_digest, text_digest
 from compozy.config.workspace_rules import workspace_needs
 from compozy.documents.agents import LoadedAgent
 from compozy.model.agent import Origin
+from compozy.model.definition import AgentDefinition
 from compozy.model.errors import Conflict
 from compozy.model.trust import TrustItem, TrustMark, TrustReport
 from compozy.model.workspace import Workspace
@@ -122,8 +123,7 @@ class Trust:
         if config.trust.mode == "off":
             return TrustedUse()
         definition = loaded.definition
-        provider = canonical_provider(definition.provider.strip() or config.defaults.provider)
-        items = self.items([(loaded, origin)], workspace, config, provider=provider)
+        items = self.items([(loaded, origin)], workspace, config, provider=session_provider(definition, config))
         missing = [item for item in items if item.required and not item.trusted]
         if missing:
             # The person trusts everything of this agent at once, so that no second question follows.
@@ -190,6 +190,11 @@ class Trust:
     def trusts_file(self) -> Callable[[TomlSource], bool]:
         """Return the question `load_config` asks about a workspace's settings."""
         return lambda source: self.grants.has(str(source.path), text_digest(source.text))
+
+
+def session_provider(definition: AgentDefinition, config: Config) -> str:
+    """Return the provider a session of the definition would use, "" when nothing names one."""
+    return canonical_provider(definition.provider.strip() or config.defaults.provider)
 
 
 def load_home_permissions(home: Home, config: Config) -> Config:

@@ -7,6 +7,7 @@ from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
 from compozy.model.agent import Agent, SourceState
 from compozy.model.errors import InvalidRequest
+from compozy.model.resolution import AgentResolution
 from compozy.model.workspace import Workspace
 from compozy.runtime.definitions import Definitions
 from compozy.runtime.selection import Selection
@@ -40,6 +41,12 @@ async def get_agent(app: Services, request: Request) -> Response:
     agent = await app.fleet.get(request.path_params["name"], await _workspace(app, request))
     app.authoring.remember(agent)
     return json_response({"agent": agent})
+
+
+async def resolve_agent(app: Services, request: Request) -> Response:
+    """Answer what a session of an agent would use, each value with its source."""
+    found = await app.resolver.resolve(request.path_params["name"], await _workspace(app, request))
+    return json_response({"resolution": found})
 
 
 async def explain_agent(app: Services, request: Request) -> Response:
@@ -77,6 +84,15 @@ ROUTES: tuple[Route, ...] = (
         name="getAgent",
         summary="One agent with its capabilities and effective runtime",
         answer={"agent": Agent},
+        query=("workspace",),
+    ),
+    Route(
+        method="GET",
+        path="/api/agents/{name}/resolution",
+        handler=resolve_agent,
+        name="resolveAgent",
+        summary="What a session of an agent would use, each value with its source and file",
+        answer={"resolution": AgentResolution},
         query=("workspace",),
     ),
     Route(

@@ -6,6 +6,7 @@ from starlette.responses import Response
 from compozy.daemon.messages import json_response, query_values
 from compozy.daemon.routing import Route
 from compozy.model.definition import AgentDefinition
+from compozy.model.role import Role
 from compozy.runtime.roles import resolve_role, resolve_roles
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
@@ -40,6 +41,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_roles,
         name="listRoles",
         summary="Who does the daemon's own jobs",
+        answer={"roles": tuple[Role, ...]},
         query=("workspace",),
     ),
     Route(
@@ -48,6 +50,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_role,
         name="getRole",
         summary="One of these jobs",
+        answer={"role": Role},
         query=("workspace",),
     ),
 )

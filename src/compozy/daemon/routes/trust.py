@@ -18,7 +18,7 @@ from compozy.runtime.services import Services
 _AGENT_HEADERS = ("x-compozy-session-id", "x-compozy-agent")
 
 
-class _Grant(Body, frozen=True, kw_only=True):
+class TrustGrant(Body, frozen=True, kw_only=True):
     workspace: str = ""
     agent: str = ""
     digest: str = ""
@@ -34,7 +34,7 @@ async def show_trust(app: Services, request: Request) -> Response:
 async def grant_trust(app: Services, request: Request) -> Response:
     """Trust everything of a report; `digest` must still be that of what is there."""
     _refuse_agents(request)
-    body = await read_body(request, _Grant)
+    body = await read_body(request, TrustGrant)
     if not body.digest.strip():
         raise InvalidRequest("digest is required: it says what was looked at, GET /api/trust shows it")
     workspace = await _workspace(app, body.workspace)
@@ -94,6 +94,7 @@ ROUTES: tuple[Route, ...] = (
         handler=show_trust,
         name="showTrust",
         summary="What a workspace would run, and whether it is trusted",
+        answer={"trust": TrustReport},
         query=("workspace", "agent"),
     ),
     Route(
@@ -102,6 +103,8 @@ ROUTES: tuple[Route, ...] = (
         handler=grant_trust,
         name="grantTrust",
         summary="Trust what a workspace, or one agent in it, would run",
+        body=TrustGrant,
+        answer={"trust": TrustReport},
         kind="privileged",
     ),
     Route(
