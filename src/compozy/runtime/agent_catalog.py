@@ -87,6 +87,7 @@ class AgentCatalog:
         self._fleet = fleet
         self._store = store
         self._is_answered: Callable[[], bool] = _always
+        self._was_told = ""
 
     async def page(self, workspace: Workspace, query: CatalogQuery) -> CatalogPage:
         """Return the page that the query asks for.
@@ -131,14 +132,23 @@ class AgentCatalog:
             reading = _dropped(reading)
         task = asyncio.ensure_future(reading)
         try:
-            return await asyncio.wait_for(asyncio.shield(task), _STORE_SECONDS)
+            answer = await asyncio.wait_for(asyncio.shield(task), _STORE_SECONDS)
         except StoreUnavailable as error:
-            _log.warning("the fleet is listed without sessions: %s", error.message)
+            self._tell(error.message)
         except TimeoutError:
             self._is_answered = task.done
             task.add_done_callback(_collect)
-            _log.warning("the fleet is listed without sessions: the store does not answer; is its file locked?")
+            self._tell("the store does not answer; is its file locked?")
+        else:
+            self._was_told = ""
+            return answer
         return None
+
+    def _tell(self, reason: str) -> None:
+        """Log why there are no sessions, once until they are back (reports P29)."""
+        if not self._was_told:
+            _log.warning("the fleet is listed without sessions: %s", reason)
+        self._was_told = reason
 
 
 def _cut(

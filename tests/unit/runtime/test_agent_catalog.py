@@ -213,7 +213,7 @@ async def test_a_cursor_continues_its_own_list_only(place: Place) -> None:
 
 
 async def test_a_store_that_fails_or_hangs_takes_the_metrics_only(
-    place: Place, monkeypatch: pytest.MonkeyPatch
+    place: Place, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     place.write("ann")
     monkeypatch.setattr(agent_catalog, "_STORE_SECONDS", 0.01)
@@ -231,6 +231,7 @@ async def test_a_store_that_fails_or_hangs_takes_the_metrics_only(
         page = await place.page(status="active")
         assert not page.sessions_available
         assert [(row.agent.name, row.sessions) for row in page.agents] == [("ann", None)]
+    assert len(caplog.records) == 1, "one line until the sessions are back (reports P29)"
     monkeypatch.undo()
     assert not (await place.page()).sessions_available, "an earlier read still waits: no other joins it"
     release.set()

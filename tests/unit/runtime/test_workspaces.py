@@ -2,6 +2,8 @@
 
 import asyncio
 import shutil
+import stat
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -95,3 +97,66 @@ async def test_a_vanished_root_is_gone(workspaces: Workspaces, tmp_path: Path) -
     shutil.rmtree(tmp_path / "shop")
     with pytest.raises(Gone):
         require_root(row)
+
+
+async def test_the_users_own_home_owns_itself_only(tmp_path: Path) -> None:
+    store = MemoryStore()
+    workspaces = Workspaces(store, user_home=tmp_path)
+    await workspaces.register_user_home()
+    home = await workspaces.get(str(tmp_path))
+    assert home.root_dir == str(tmp_path)
+    project = tmp_path / "project" / "deep"
+    project.mkdir(parents=True)
+    with pytest.raises(NotFound):
+        await workspaces.get(str(project))
+    assert (await workspaces.resolve_or_register(str(project))).root_dir == str(project)
+    assert not (tmp_path / ".compozy").exists(), "nothing is written into a home nobody asked about"
+
+
+async def test_a_workspace_is_known_by_the_id_it_carries(workspaces: Workspaces, tmp_path: Path) -> None:
+    row = await workspaces.register(_folder(tmp_path / "shop"))
+    file = tmp_path / "shop" / ".compozy" / "workspace.toml"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+    table = tomllib.loads(file.read_text())
+    assert table["realpath_at_creation"] == str(tmp_path / "shop") and table["created_at"] == row.created_at
+    assert await workspaces.get(table["workspace_id"]) == row
+    copy = tmp_path / "copy"
+    shutil.copytree(tmp_path / "shop", copy)
+    await workspaces.register(str(copy))
+    assert await workspaces.get(table["workspace_id"]) == row, "a copy does not take the id over"
+    assert tomllib.loads(file.read_text()) == table, "an id is written once"
+    with pytest.raises(NotFound):
+        await workspaces.get("0" * 26)
+
+
+async def test_a_folder_that_cannot_be_written_is_a_workspace_all_the_same(
+    workspaces: Workspaces, tmp_path: Path
+) -> None:
+    root = tmp_path / "shop"
+    root.mkdir()
+    (root / ".compozy").symlink_to(tmp_path)
+    assert (await workspaces.register(str(root))).root_dir == str(root)
+    assert not (tmp_path / "workspace.toml").exists(), "nothing is written through a link"
+
+
+async def test_one_that_cannot_be_resolved_is_not_registered(tmp_path: Path) -> None:
+    def refuse(root: Path) -> None:
+        raise InvalidRequest("config.toml:1:1: broken; mend it")
+
+    workspaces = Workspaces(MemoryStore(), check=refuse)
+    (tmp_path / "shop").mkdir()
+    for call in (workspaces.register, workspaces.resolve_or_register):
+        with pytest.raises(InvalidRequest, match=r"config.toml:1:1") as caught:
+            await call(str(tmp_path / "shop"))
+        assert caught.value.code == "workspace_unresolvable"
+    assert await workspaces.all() == ()
+    assert not (tmp_path / "shop" / ".compozy").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "/", ".", "..", "~", "~x", "ws_0123456789abcdef", "a\nb", "x" * 201])
+async def test_a_name_that_reads_like_a_path_or_an_id_is_refused(
+    workspaces: Workspaces, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(InvalidRequest):
+        await workspaces.register(_folder(tmp_path / "shop"), name=name)
+    assert await workspaces.all() == ()

@@ -1,9 +1,13 @@
 """Routes of workspaces (contract §3.4)."""
 
+import asyncio
+from pathlib import Path
+
 import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compozy.catalog.skill_list import ListedSkill, list_skills
 from compozy.daemon.messages import Body, empty_response, json_response, read_body
 from compozy.daemon.routing import Route
 from compozy.model.agent import Agent
@@ -56,6 +60,7 @@ class WorkspaceDetail(Record, frozen=True, kw_only=True):
     workspace: Workspace
     agents: tuple[Agent, ...]
     sessions: tuple[Session, ...]
+    skills: tuple[ListedSkill, ...]
     providers: tuple[ProviderSummary, ...]
 
 
@@ -89,6 +94,7 @@ async def get_workspace(app: Services, request: Request) -> Response:
     require_root(row)
     agents = await app.fleet.visible(row)
     sessions = await app.sessions.page(SessionQuery(workspace_id=row.id, limit=_SHOWN_SESSIONS))
+    skills = await asyncio.to_thread(list_skills, Path(row.root_dir), app.home.root)
     providers = tuple(
         ProviderSummary(
             name=provider.id,
@@ -102,7 +108,9 @@ async def get_workspace(app: Services, request: Request) -> Response:
         for provider in app.config.providers.values()
     )
     return json_response(
-        WorkspaceDetail(workspace=row, agents=agents.agents, sessions=sessions.sessions, providers=providers)
+        WorkspaceDetail(
+            workspace=row, agents=agents.agents, sessions=sessions.sessions, skills=skills, providers=providers
+        )
     )
 
 
