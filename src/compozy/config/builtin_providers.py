@@ -7,6 +7,7 @@ Model rows are metadata for display and for the default effort, never an allow l
 import shlex
 import sys
 
+from compozy.config.openai_compatible import ROW as OPENAI_COMPATIBLE_ROW
 from compozy.model.provider import CredentialSlot, CuratedModel, Provider
 
 OFFLINE = "offline"
@@ -199,6 +200,7 @@ def _rows() -> tuple[Provider, ...]:
         _pi("minimax", "MiniMax", "minimax", "MiniMax-M2.1", "MINIMAX_API_KEY"),
         _pi("mistral", "Mistral", "mistral", "devstral-medium-latest", "MISTRAL_API_KEY"),
         _pi("groq", "Groq", "groq", "openai/gpt-oss-120b", "GROQ_API_KEY"),
+        OPENAI_COMPATIBLE_ROW,
         _offline(),
     )
 

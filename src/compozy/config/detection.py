@@ -21,6 +21,22 @@ VENDOR_PROGRAMS: dict[str, str] = {
     "pi": "pi",
 }
 
+# How each vendor's program comes onto a machine, where that is one command.
+INSTALL_COMMANDS: dict[str, str] = {
+    "claude": "npm install -g @anthropic-ai/claude-code",
+    "codex": "npm install -g @openai/codex",
+    "gemini": "npm install -g @google/gemini-cli",
+    "opencode": "npm install -g opencode-ai",
+    "copilot": "npm install -g @github/copilot",
+    "cline": "npm install -g cline",
+    "qoder": "npm install -g @qoder-ai/qodercli",
+    "qwen-code": "npm install -g @qwen-code/qwen-code",
+    "kimi-cli": "uv tool install kimi-cli",
+    "hermes": "uv tool install 'hermes-agent[acp]'",
+    "openhands": "uv tool install openhands",
+    "pi": "npm install -g --ignore-scripts @earendil-works/pi-coding-agent",
+}
+
 
 def missing_program(provider: Provider, environ: Mapping[str, str] | None = None) -> str:
     """Return the program that keeps the provider from being started, "" when it is there."""

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from compozy.config.home import Home
+from compozy.config.openai_compatible import endpoint_environment, is_openai_compatible
+from compozy.config.pi_folder import pi_folder
 from compozy.model.provider import EnvPolicy, Provider
 
 # A variable whose name contains one of these is not inherited (contract §5.3).
@@ -122,12 +124,24 @@ def agent_environment(
     if provider.home_policy == "isolated":
         env |= _isolated_home(provider, home)
     if provider.harness == "pi_acp":
-        env["PI_CODING_AGENT_DIR"] = _pi_folder(provider, home)
+        env["PI_CODING_AGENT_DIR"] = str(pi_folder(home, session_id))
+    if is_openai_compatible(provider):
+        env |= endpoint_environment(provider, model)
     program = own_program()
     if program:
         env["COMPOZY_BIN"] = program
         env["PATH"] = _prepended(str(Path(program).parent), env.get("PATH", os.defpath))
     env |= _bridge_programs(provider, env)
+    return env
+
+
+def login_environment(provider: Provider, home: Home, environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment in which a person logs in, or a status is asked: the agent's, without a session."""
+    env = base_environment(provider.env_policy, environ)
+    for name in OWN_VARIABLES:
+        env.pop(name, None)
+    if provider.home_policy == "isolated":
+        env |= _isolated_home(provider, home)
     return env
 
 
@@ -144,8 +158,6 @@ def make_provider_folders(provider: Provider, home: Home) -> None:
         OSError: one cannot be made.
     """
     folders = set(_isolated_home(provider, home).values()) if provider.home_policy == "isolated" else set()
-    if provider.harness == "pi_acp":
-        folders.add(_pi_folder(provider, home))
     for folder in sorted(folders):
         for path in (*reversed(Path(folder).relative_to(home.root).parents), Path(folder).relative_to(home.root)):
             (home.root / path).mkdir(mode=0o700, exist_ok=True)
@@ -154,10 +166,6 @@ def make_provider_folders(provider: Provider, home: Home) -> None:
 def provider_home(provider: Provider, home: Home) -> Path:
     """Return the folder that stands for HOME when the provider's home is isolated."""
     return home.root / "providers" / provider.id
-
-
-def _pi_folder(provider: Provider, home: Home) -> str:
-    return str(provider_home(provider, home) / "pi-agent")
 
 
 def _isolated_home(provider: Provider, home: Home) -> dict[str, str]:

@@ -46,12 +46,12 @@ def explain(home: Home, key: Key, workspace_root: Path | None = None) -> tuple[E
     """
     layers = read_layers(home, workspace_root)
     config = load_config(home, workspace_root)
-    effective, defaults = effective_table(config), effective_table(_defaults(config))
+    effective, defaults = effective_table(config), effective_table(_defaults(home))
     return tuple(_explain_one(one, effective, defaults, layers) for one in _keys_below(key, effective, layers))
 
 
-def _defaults(config: Config) -> Config:
-    return Config(providers=build_defaults())
+def _defaults(home: Home) -> Config:
+    return Config(providers=build_defaults(home))
 
 
 def _keys_below(key: Key, effective: dict[str, object], layers: list[Layer]) -> list[Key]:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from compozy.config.builtin_providers import BUILTIN_PROVIDERS, canonical_provider
+from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
 from compozy.config.durations import Duration
 from compozy.config.errors import ConfigError
@@ -23,7 +23,9 @@ from compozy.config.home import Home
 from compozy.config.providers import (
     REMOVED_KEYS,
     ProviderTable,
+    build_defaults,
     build_provider,
+    in_home,
     merge_provider_tables,
 )
 from compozy.config.role_sections import TTL_BOUNDS
@@ -81,7 +83,7 @@ def load_config(
     sections = _convert(merged)
     values = {name: getattr(sections, name) for name in Config.__struct_fields__}
     values |= {
-        "providers": _providers(_tables(merged.get("providers"))),
+        "providers": _providers(_tables(merged.get("providers")), home),
         "defaults": msgspec.structs.replace(
             sections.defaults, provider=canonical_provider(sections.defaults.provider)
         ),
@@ -371,12 +373,12 @@ def _provider_problems(
             yield f"{source.place(('providers', name))}: {error}"
 
 
-def _providers(written: dict[str, dict[str, object]]) -> dict[str, Provider]:
-    providers = dict(BUILTIN_PROVIDERS)
+def _providers(written: dict[str, dict[str, object]], home: Home) -> dict[str, Provider]:
+    providers = build_defaults(home)
     tables = _convert({"providers": written}).providers
     for name, table in written.items():
         try:
-            providers[name] = build_provider(name, table, tables[name])
+            providers[name] = in_home(build_provider(name, table, tables[name]), home)
         except ValueError as error:
             raise ConfigError(f"providers.{name}: {error}") from error
     return providers

@@ -10,6 +10,8 @@ import msgspec
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.config.commands import split_command
 from compozy.config.durations import Duration
+from compozy.config.home import Home
+from compozy.config.openai_compatible import OPENAI_COMPATIBLE, is_openai_compatible, located
 from compozy.config.sections import Free
 from compozy.model.provider import (
     AuthMode,
@@ -147,9 +149,27 @@ def merge_provider_tables(base: dict[str, object], overlay: dict[str, object]) -
     return merged
 
 
-def build_defaults() -> dict[str, Provider]:
-    """Return the built-in rows, as they are without any file."""
-    return dict(BUILTIN_PROVIDERS)
+def build_defaults(home: Home) -> dict[str, Provider]:
+    """Return the built-in rows as they are in this home without any file."""
+    rows = dict(BUILTIN_PROVIDERS)
+    rows[OPENAI_COMPATIBLE] = in_home(rows[OPENAI_COMPATIBLE], home)
+    return rows
+
+
+def in_home(provider: Provider, home: Home) -> Provider:
+    """Return the provider with the command that this home's own installation answers to."""
+    if not is_openai_compatible(provider):
+        return provider
+    return msgspec.structs.replace(provider, command=located(provider, home))
+
+
+def _row(name: str, table: ProviderTable) -> Provider:
+    """Return what the written fields are laid over: the built-in row, the row of endpoints, or nothing."""
+    if name in BUILTIN_PROVIDERS:
+        return BUILTIN_PROVIDERS[name]
+    if table.runtime_provider == OPENAI_COMPATIBLE:
+        return msgspec.structs.replace(BUILTIN_PROVIDERS[OPENAI_COMPATIBLE], id=name, display_name="", builtin=False)
+    return Provider(id=name, command="")
 
 
 def build_provider(name: str, written: dict[str, object], table: ProviderTable) -> Provider:
@@ -158,7 +178,7 @@ def build_provider(name: str, written: dict[str, object], table: ProviderTable) 
     Raises:
         ValueError: the fields contradict one another; the message says which.
     """
-    row = BUILTIN_PROVIDERS.get(name, Provider(id=name, command=""))
+    row = _row(name, table)
     changes: dict[str, object] = {key: getattr(table, key) for key in _DIRECT if key in written}
     slots = row.credential_slots
     if "credential_slots" in written:

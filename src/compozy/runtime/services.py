@@ -19,6 +19,7 @@ from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
+from compozy.runtime.providers import Providers
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
 from compozy.runtime.settings import Settings
@@ -48,6 +49,7 @@ class Services:
     status: DaemonStatus
     redactor: Redactor
     settings: Settings
+    providers: Providers
 
 
 async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
@@ -68,6 +70,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     fleet = Fleet(home, config, extensions.brought)
     trust = Trust(home)
     configs = Configs(home, config, trust)
+    secrets = Secrets(home, redactor)
     deps = Deps(
         store=store,
         home=home,
@@ -75,9 +78,9 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         launch=launch,
         end_process=end_recorded_process,
         redactor=redactor,
-        secrets=Secrets(home, redactor),
         trust=trust,
         configs=configs,
+        secrets=secrets,
         version=__version__,
     )
     sessions = Sessions(deps, workspaces, fleet)
@@ -99,6 +102,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         status=status,
         redactor=redactor,
         settings=Settings(home, config, status),
+        providers=Providers(home, config, secrets, redactor),
     )
 
 

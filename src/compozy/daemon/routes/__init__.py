@@ -8,6 +8,7 @@ from compozy.daemon.routes import (
     documents,
     extensions,
     roles,
+    providers,
     session_interactions,
     session_prompt,
     session_streams,
@@ -22,6 +23,7 @@ from compozy.daemon.routing import Route
 ALL_ROUTES: tuple[Route, ...] = (
     *status.ROUTES,
     *settings.ROUTES,
+    *providers.ROUTES,
     *workspaces.ROUTES,
     *agent_catalog.ROUTES,
     *agents.ROUTES,

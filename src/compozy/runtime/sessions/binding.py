@@ -22,6 +22,9 @@ from compozy.acp.contract import (
 from compozy.config.commands import find_executable, split_command
 from compozy.config.config import Config
 from compozy.config.environment import agent_environment, make_provider_folders
+from compozy.config.openai_compatible import missing_setting
+from compozy.config.pi_folder import prepare_pi_folder
+from compozy.config.provider_auth import install_step
 from compozy.model import times
 from compozy.model.errors import CompozyError, Gone, InvalidRequest, Unprocessable
 from compozy.model.provider import Provider
@@ -146,7 +149,10 @@ def launch_spec(
         reasoning_effort=record.reasoning_effort,
     )
     env.update(credentials)
+    _require_settings(provider, record.model)
     make_provider_folders(provider, deps.home)
+    if provider.harness == "pi_acp":
+        prepare_pi_folder(provider, deps.home, session.id, record.model, env)
     try:
         argv = split_command(record.command)
     except ValueError as error:
@@ -157,12 +163,29 @@ def launch_spec(
     return LaunchSpec(argv=(program, *argv[1:]), env=env, cwd=record.cwd, marker=marker)
 
 
+def _require_settings(provider: Provider, model: str) -> None:
+    setting, example = missing_setting(provider, model)
+    if not setting:
+        return
+    key = f"providers.{provider.id}.{setting}"
+    error = Unprocessable(
+        f"provider {provider.id!r} needs {setting}: set it with `compozy config set {key} {example}`",
+        code="provider_not_configured",
+        category="provider",
+        evidence={"provider": provider.id, "setting": key, "recommended_action": "inspect"},
+        hint=f"compozy config set {key} {example}",
+    )
+    raise BindFailed(error, "startup_failure")
+
+
 def _missing_program(program: str, provider: Provider) -> BindFailed:
+    step = install_step(provider, program)
     error = InvalidRequest(
-        f"the program {program!r} of provider {provider.id!r} is missing: install it, or choose another provider",
+        f"the program {program!r} of provider {provider.id!r} is missing: {step}, or choose another provider",
         code="provider_cli_missing",
         category="provider",
         evidence={"provider": provider.id, "program": program, "recommended_action": "install_cli"},
+        hint=step if step.startswith("compozy ") else None,
         diagnostic=True,
     )
     return BindFailed(error, "startup_failure")

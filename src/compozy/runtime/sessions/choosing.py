@@ -10,8 +10,10 @@ import msgspec
 
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
+from compozy.config.openai_compatible import is_openai_compatible
 from compozy.model.definition import REASONING_EFFORTS
 from compozy.model.errors import Conflict, InvalidRequest
+from compozy.model.provider import Provider
 from compozy.model.session import EffectiveRuntime, RuntimeSelection
 from compozy.runtime.sessions.journal import change_runtime
 from compozy.store.interface import SessionRecord
@@ -46,6 +48,11 @@ def changes_provider(record: SessionRecord, choice: RuntimeSelection) -> bool:
     """Whether the choice needs another agent program."""
     effective = record.session.runtime.effective
     return effective is None or effective.provider != choice.provider
+
+
+def needs_new_start(record: SessionRecord, choice: RuntimeSelection, provider: Provider) -> bool:
+    """Whether the agent of the same provider learns its model only when it is started."""
+    return is_openai_compatible(provider) and choice.model not in ("", record.model)
 
 
 def with_choice(record: SessionRecord, choice: RuntimeSelection, config: Config) -> SessionRecord:

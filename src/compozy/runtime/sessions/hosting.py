@@ -17,7 +17,7 @@ from compozy.model.session import (
     StopReason,
 )
 from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker, wish_of
-from compozy.runtime.sessions.choosing import changes_provider, with_choice
+from compozy.runtime.sessions.choosing import changes_provider, needs_new_start, with_choice
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
@@ -82,7 +82,9 @@ class AgentHost:
         if with_choice(before, choice, config) is before:
             return
         process = self.process
-        if process is not None and changes_provider(before, choice):
+        if process is not None and (
+            changes_provider(before, choice) or needs_new_start(before, choice, config.providers[choice.provider])
+        ):
             await self.drop(process)
             process = None
         await self._journal.change(lambda record: with_choice(record, choice, config))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from compozy.acp.contract import AgentConnection, AgentError, SessionOptions
+from compozy.config.openai_compatible import MODEL_PREFIX, is_openai_compatible
 from compozy.model.errors import Unprocessable
 from compozy.model.provider import Provider
 from compozy.model.session import ConfigOption
@@ -143,6 +144,10 @@ async def _set_model(connection: AgentConnection, agreement: Agreement, wish: Wi
     values = [value.value for value in option.values]
     value = wish.model
     mapped = _CLAUDE_OPTION_VALUES.get(value, "") if provider.id == "claude" else ""
+    if is_openai_compatible(provider) and f"{MODEL_PREFIX}{value}" in values:
+        # The agent was started for exactly this model and spells it with the kind of its endpoint.
+        agreement.model = value
+        return
     if value not in values and mapped in values:
         agreement.notes.append(f"model {value!r} is called {mapped!r} by the agent")
         value = mapped

@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from compozy.config.pi_folder import forget_pi_folder
 from compozy.model import times
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import SessionEvent, StoredEvent
@@ -303,6 +304,7 @@ class Sessions:
         live = await self.live(session_id)
         await live.stop("user_canceled", "deleted")
         await self._store.delete_session(session_id)
+        await asyncio.to_thread(forget_pi_folder, self._deps.home, session_id)
         live.journal.ring.close()
         self.changes.deleted(live.record.session)
         self._live.pop(session_id, None)

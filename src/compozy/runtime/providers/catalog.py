@@ -1,0 +1,143 @@
+"""The catalog of models: rows of several sources merged by priority (contract §3.6, shape ModelRow).
+
+config 120 > provider_live 110 > builtin 10. Pure: it is handed providers and what was heard from them. A row that
+only files know is `unknown`; one the provider listed is available, and one it no longer lists is not.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from compozy.config.builtin_providers import BUILTIN_PROVIDERS
+from compozy.model.provider import CuratedModel, Provider
+
+PRIORITIES: dict[str, int] = {"config": 120, "provider_live": 110, "builtin": 10}
+Row = dict[str, object]
+_TEXT = ("display_name", "default_reasoning_effort", "release_date")
+_NUMBERS = ("context_window", "max_input_tokens", "max_output_tokens", "supports_tools", "supports_reasoning")
+_COSTS = ("input", "output", "cache_read", "cache_write", "reasoning")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heard:
+    """What a provider's own list said: the models, when it was asked, when it last answered, and its last error."""
+
+    models: tuple[str, ...] = ()
+    asked_at: str = ""
+    answered_at: str = ""
+    error: str = ""
+
+    @property
+    def is_stale(self) -> bool:
+        return bool(self.error)
+
+
+class _Source(NamedTuple):
+    kind: str
+    row: CuratedModel
+
+
+def model_rows(provider: Provider, heard: Heard | None, *, view: str = "curated", source: str = "") -> list[Row]:
+    """Return the models of one provider; view `curated` leaves out hidden ones and what only the provider listed."""
+    found: dict[str, list[_Source]] = {}
+    for one in _sources(provider, heard):
+        found.setdefault(one.row.id, []).append(one)
+    rows = []
+    for model, sources in found.items():
+        if source and source not in [one.kind for one in sources]:
+            continue
+        row = _row(provider, model, sorted(sources, key=lambda one: -PRIORITIES[one.kind]), heard)
+        if view == "all" or (row["curated"] and not row["hidden"]):
+            rows.append(row)
+    return rows
+
+
+def _sources(provider: Provider, heard: Heard | None) -> Iterator[_Source]:
+    known = BUILTIN_PROVIDERS.get(provider.id)
+    builtin = known.curated if known is not None else ()
+    if provider.curated != builtin:
+        yield from (_Source("config", row) for row in provider.curated)
+    if provider.default_model and provider.default_model not in [row.id for row in provider.curated]:
+        yield _Source("config", CuratedModel(id=provider.default_model))
+    if heard is not None:
+        yield from (_Source("provider_live", CuratedModel(id=name)) for name in heard.models)
+    yield from (_Source("builtin", row) for row in builtin)
+
+
+def _row(provider: Provider, model: str, sources: list[_Source], heard: Heard | None) -> dict[str, object]:
+    rows = [one.row for one in sources]
+    curated = [one.row for one in sources if one.kind != "provider_live"]
+    best = curated[0] if curated else rows[0]
+    row: dict[str, object] = {
+        "provider_id": provider.id,
+        "model_id": model,
+        "curated": bool(curated),
+        "featured": best.featured,
+        "hidden": best.hidden,
+        "deprecated": best.deprecated,
+        **_availability(model, heard),
+        "stale": heard is not None and heard.is_stale and model in heard.models,
+        "reasoning_source": "catalog",
+        "sources": [_source(one, heard) for one in sources],
+    }
+    for name in (*_TEXT, *_NUMBERS, "reasoning_efforts"):
+        value = next((given for one in rows if (given := getattr(one, name)) not in ("", None, ())), None)
+        if value is not None:
+            row[name] = value
+    cost = {f"{name}_per_million": getattr(best, f"cost_{name}_per_million") for name in _COSTS}
+    cost = {name: value for name, value in cost.items() if value is not None}
+    return row | ({"cost": cost} if cost else {}) | _heard_facts(heard)
+
+
+def _availability(model: str, heard: Heard | None) -> dict[str, object]:
+    if heard is None or not heard.answered_at:
+        return {"availability_state": "unknown", "available": None}
+    is_listed = model in heard.models
+    age = "stale" if heard.is_stale else "live"
+    return {"availability_state": f"{'available' if is_listed else 'unavailable'}_{age}", "available": is_listed}
+
+
+def _heard_facts(heard: Heard | None) -> dict[str, object]:
+    if heard is None:
+        return {}
+    facts = {"refreshed_at": heard.answered_at, "last_error": heard.error}
+    return {name: value for name, value in facts.items() if value}
+
+
+def _source(one: _Source, heard: Heard | None) -> dict[str, object]:
+    is_live = one.kind == "provider_live"
+    facts = {"source_id": one.kind, "source_kind": one.kind, "priority": PRIORITIES[one.kind]}
+    return {
+        **facts,
+        "stale": is_live and heard is not None and heard.is_stale,
+        **(_heard_facts(heard) if is_live else {}),
+    }
+
+
+def source_states(provider: Provider, heard: Heard | None, *, can_ask: bool) -> list[Row]:
+    """Return `ModelSourceStatus` of every source of a provider."""
+    counts = dict.fromkeys(PRIORITIES, 0)
+    for one in _sources(provider, heard):
+        counts[one.kind] += 1
+    states = []
+    for kind, priority in PRIORITIES.items():
+        is_live = kind == "provider_live"
+        if is_live and not can_ask:
+            continue
+        refreshed = {"last_refresh": heard.asked_at, "last_success": heard.answered_at} if is_live and heard else {}
+        failed = is_live and heard is not None and bool(heard.error)
+        state = ("failed" if failed else "succeeded" if heard else "never") if is_live else "static"
+        states.append(
+            {
+                "provider_id": provider.id,
+                "source_id": kind,
+                "source_kind": kind,
+                "priority": priority,
+                "row_count": counts[kind],
+                "refresh_state": state,
+                "stale": failed,
+                **{name: value for name, value in refreshed.items() if value},
+                **({"last_error": heard.error} if failed and heard else {}),
+            }
+        )
+    return states

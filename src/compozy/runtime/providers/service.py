@@ -1,0 +1,230 @@
+"""The providers service: states, probes, models heard from providers, curation (contract §2.3, §3.6).
+
+What was heard is kept in memory only: after a restart it is asked again. One question at a time per provider.
+"""
+
+import asyncio
+from collections.abc import Mapping
+
+import msgspec
+
+from compozy.config.builtin_providers import canonical_provider
+from compozy.config.config import Config
+from compozy.config.effective import curated_table
+from compozy.config.environment import login_environment
+from compozy.config.home import Home
+from compozy.config.keys import Key
+from compozy.config.openai_compatible import is_openai_compatible, missing_setting
+from compozy.config.provider_auth import Probed, ProviderAuth, auth_status, reference_of, slot_presence
+from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
+from compozy.documents.text import nearest
+from compozy.model.errors import CompozyError, NotFound, Unprocessable
+from compozy.model.provider import CuratedModel, Provider
+from compozy.model.times import now
+from compozy.runtime.providers.asking import PROBE_SECONDS, CannotAsk, classify, models_at, read_models, run, shown
+from compozy.runtime.providers.catalog import Heard, Row, model_rows, source_states
+
+
+class Providers:
+    """Everything a route asks about providers."""
+
+    def __init__(self, home: Home, config: Config, secrets: Secrets, redactor: Redactor) -> None:
+        self._home = home
+        self._config = config
+        self._secrets = secrets
+        self._redactor = redactor
+        self._probed: dict[str, Probed] = {}
+        self._heard: dict[str, Heard] = {}
+        # One per provider: two clients that ask at once share no half-written answer.
+        self._asking: dict[str, asyncio.Lock] = {}
+
+    def find(self, name: str) -> Provider:
+        """Return a provider by any of its names.
+
+        Raises:
+            NotFound: there is none.
+        """
+        provider = self._config.providers.get(canonical_provider(name))
+        if provider is None:
+            close = nearest(name, self._config.providers)
+            advice = f"did you mean {close!r}?" if close else "see `compozy provider list`"
+            raise NotFound(f"there is no provider {name!r}; {advice}", code="provider_unknown")
+        return provider
+
+    async def all(self) -> list[Row]:
+        """Return every provider with its state."""
+        return await asyncio.to_thread(lambda: [self._payload(row) for row in self._config.providers.values()])
+
+    async def get(self, name: str) -> dict[str, object]:
+        """Return one provider with its state.
+
+        Raises:
+            NotFound: there is none.
+        """
+        return await asyncio.to_thread(self._payload, self.find(name))
+
+    def auth(self, provider: Provider) -> ProviderAuth:
+        """Return the state of one provider; looks at PATH and secrets, so call it in a thread."""
+        status = auth_status(provider, self._secrets.is_there, self._probed.get(provider.id))
+        clean = {name: self._redactor.text(getattr(status, name)) for name in ("message", "status_command")}
+        return msgspec.structs.replace(status, **clean)
+
+    def credentials(self, provider: Provider) -> list[Row]:
+        """Return the slots of a provider, never a value."""
+        return [
+            {
+                "name": slot.name,
+                "target_env": slot.target_env,
+                "secret_ref": reference_of(slot),
+                "source": reference_of(slot).partition(":")[0],
+                "kind": slot.kind,
+                "required": slot.required,
+                "present": slot_presence(slot, self._secrets.is_there)[0],
+            }
+            for slot in provider.credential_slots
+        ]
+
+    def _payload(self, provider: Provider) -> dict[str, object]:
+        return {
+            "name": provider.id,
+            "display_name": provider.display_name,
+            "default": provider.id == self._config.defaults.provider,
+            "default_model": provider.default_model,
+            "auth_status": msgspec.to_builtins(self.auth(provider)),
+        }
+
+    async def probe(self, name: str) -> dict[str, object]:
+        """Ask the provider whether it is usable; the answer carries what its status command said, redacted.
+
+        Raises:
+            NotFound: there is none.
+            Unprocessable: nothing can be asked: no status command and no endpoint.
+        """
+        provider = self.find(name)
+        if not provider.auth_status_command and not is_openai_compatible(provider):
+            raise Unprocessable(
+                f"provider {provider.id!r} has no auth_status_command; set one to have it asked",
+                code="provider_probe_unavailable",
+                category="provider",
+                hint=f"compozy config set providers.{provider.id}.auth_status_command '…'",
+            )
+        async with self._lock(provider):
+            said = await asyncio.to_thread(self._ask, provider)
+        status = await asyncio.to_thread(self.auth, provider)
+        return {"provider": provider.id, "auth_status": msgspec.to_builtins(status), "probe": said}
+
+    def _ask(self, provider: Provider) -> dict[str, object] | None:
+        try:
+            if is_openai_compatible(provider):
+                self._hear(provider)
+                heard = self._heard[provider.id]
+                self._note(provider, "authenticated", f"{provider.base_url} lists {len(heard.models)} models")
+                return None
+            ran = run(provider.auth_status_command, login_environment(provider, self._home))
+        except CannotAsk as why:
+            self._note(provider, why.state, why.message)
+            return None
+        state, message = classify(ran)
+        self._note(provider, state, message)
+        clean = self._redactor.text
+        said = {"stdout": clean(shown(ran.stdout)), "stderr": clean(shown(ran.stderr))}
+        return {"exit_code": ran.exit_code, "duration_ms": ran.duration_ms, **said}
+
+    def _note(self, provider: Provider, state: str, message: str) -> None:
+        self._probed[provider.id] = msgspec.convert({"state": state, "message": message, "at": now()}, Probed)
+
+    # Models
+
+    def models(self, name: str = "", *, view: str = "curated", source: str = "") -> list[Row]:
+        """Return the models of one provider or of all.
+
+        Raises:
+            NotFound: there is no such provider.
+        """
+        chosen = [self.find(name)] if name else list(self._config.providers.values())
+        return [row for one in chosen for row in model_rows(one, self._heard.get(one.id), view=view, source=source)]
+
+    def sources(self, name: str = "") -> list[Row]:
+        """Return the state of every source of one provider or of all."""
+        chosen = [self.find(name)] if name else list(self._config.providers.values())
+        return [row for one in chosen for row in source_states(one, self._heard.get(one.id), can_ask=_can_ask(one))]
+
+    async def refresh(self, name: str = "") -> tuple[list[Row], str]:
+        """Ask the providers that can be asked for their models; return the sources and the errors in one text."""
+        chosen = [self.find(name)] if name else list(self._config.providers.values())
+        errors: list[str] = []
+        for provider in chosen:
+            if _can_ask(provider):
+                async with self._lock(provider):
+                    error = await asyncio.to_thread(self._refresh_one, provider)
+                errors += [f"{provider.id}: {error}"] if error else []
+        return self.sources(name), "; ".join(errors)
+
+    def _refresh_one(self, provider: Provider) -> str:
+        try:
+            self._hear(provider)
+        except CannotAsk as why:
+            return why.message
+        return ""
+
+    def _hear(self, provider: Provider) -> None:
+        """Ask for the list of models and remember the answer, or why there is none.
+
+        Raises:
+            CannotAsk: there is none.
+        """
+        before = self._heard.get(provider.id, Heard())
+        at = now()
+        try:
+            models = self._list_of(provider)
+        except CannotAsk as why:
+            clean = self._redactor.text(why.message)
+            self._heard[provider.id] = Heard(
+                models=before.models, asked_at=at, answered_at=before.answered_at, error=clean
+            )
+            raise CannotAsk(why.state, clean) from why
+        self._heard[provider.id] = Heard(models=models, asked_at=at, answered_at=at)
+
+    def _list_of(self, provider: Provider) -> tuple[str, ...]:
+        found = provider.discovery
+        seconds = found.timeout or PROBE_SECONDS
+        if found.command:
+            ran = run(found.command, login_environment(provider, self._home), seconds)
+            if ran.exit_code:
+                raise CannotAsk("unknown", f"the discovery command ended with code {ran.exit_code}")
+            return read_models(ran.stdout.encode(), "the discovery command")
+        address = found.endpoint.removesuffix("/models") or provider.base_url
+        if not address:
+            raise CannotAsk("unknown", f"providers.{provider.id}.{missing_setting(provider, '-')[0]} is not set")
+        try:
+            key = next(iter(self._secrets.credentials(provider).values()), "")
+        except CompozyError as error:
+            raise CannotAsk("missing_credential", error.message) from error
+        return models_at(address, key, seconds)
+
+    def _lock(self, provider: Provider) -> asyncio.Lock:
+        return self._asking.setdefault(provider.id, asyncio.Lock())
+
+    def curation(self, name: str, model_id: str, given: Mapping[str, object]) -> dict[Key, object]:
+        """Return the change of config.toml that curates one model; a field that is null goes back to its default.
+
+        Raises:
+            NotFound: there is no such provider.
+        """
+        provider = self.find(name)
+        rows = list(provider.curated)
+        at = next((index for index, row in enumerate(rows) if row.id == model_id), -1)
+        row = rows[at] if at >= 0 else CuratedModel(id=model_id)
+        spelled = {"default_effort": "default_reasoning_effort"}
+        fields = {spelled.get(key, key): value for key, value in given.items()}
+        blank = CuratedModel(id=model_id)
+        changed = {key: getattr(blank, key) if value is None else value for key, value in fields.items()}
+        row = msgspec.structs.replace(row, **changed)
+        rows = [*rows[:at], row, *rows[at + 1 :]] if at >= 0 else [*rows, row]
+        return {("providers", provider.id, "models", "curated"): [curated_table(one) for one in rows]}
+
+
+def _can_ask(provider: Provider) -> bool:
+    found = provider.discovery
+    return found.enabled and bool(found.command or found.endpoint or is_openai_compatible(provider))
