@@ -4,9 +4,6 @@ One lock of the home orders writers of all processes. The text keeps its comment
 workspace may never decide is refused instead of being written in vain.
 """
 
-import fcntl
-import os
-import time
 import typing
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -19,13 +16,13 @@ from compozy.config.home import Home
 from compozy.config.install import create_home, write_settings_file
 from compozy.config.keys import ANY, Key, Lifecycle, is_table, join_key, lifecycle_of, type_at
 from compozy.config.load import load_config, read_layers, workspace_config_file
+from compozy.config.locking import locked
 from compozy.config.toml_edit import change_values
 from compozy.config.toml_source import read_toml
+from compozy.config.trust_grants import file_trust
 from compozy.documents.toml_reader import TomlProblem
 from compozy.documents.toml_reader import read_toml as parse_toml
 from compozy.model.record import Record
-
-_LOCK_SECONDS = 10
 
 
 class Change(Record, frozen=True, kw_only=True):
@@ -112,28 +109,40 @@ def _change(home: Home, key: Key, value: object, workspace_root: Path | None) ->
                 f"{join_key(key)!r} is not set in {str(path)!r}; see: compozy config explain {join_key(key)}"
             )
         new = change_values(text, {spelled: value}, path=str(path))
-        config = load_config(home, workspace_root, instead={path: new})
-        layers = read_layers(home, workspace_root, instead={path: new})
+        # The file as it will be was trusted by nobody yet, unless it is what was trusted before.
+        is_trusted = file_trust(home)
+        config = load_config(home, workspace_root, instead={path: new}, is_trusted=is_trusted)
+        layers = read_layers(home, workspace_root, instead={path: new}, is_trusted=is_trusted)
         refused = layers[-1].refused if workspace_root is not None and layers else {}
         reason = next((why for at, why in refused.items() if spelled[: len(at)] == at), "")
         if value is not None and "home alone" in reason:
             raise ConfigError(f"{join_key(key)!r} {reason}; set it without --workspace")
         if new != text:
-            path.parent.mkdir(mode=0o755, exist_ok=True)
+            _make_folder(path.parent)
             write_settings_file(path, new)
     return Change(
         key=join_key(key),
         before=before,
         after=look_up(effective_table(config), key)[1],
         file=str(path),
-        lifecycle=lifecycle_of(key),
+        # What a workspace says counts for its next session; the daemon looks at the file itself.
+        lifecycle=lifecycle_of(key) if workspace_root is None else "live",
         is_written=new != text,
         note=f"{join_key(key)} {reason}; it is left out until then" if reason and value is not None else "",
     )
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o755, exist_ok=True)
+    except OSError as error:
+        raise HomeError(
+            f"cannot make {str(folder)!r}: {error.strerror}; check the folder's owner and mode"
+        ) from error
+
+
 def _in_force(home: Home, key: Key, workspace_root: Path | None) -> object:
-    return look_up(effective_table(load_config(home, workspace_root)), key)[1]
+    return look_up(effective_table(load_config(home, workspace_root, is_trusted=file_trust(home))), key)[1]
 
 
 def _file(home: Home, workspace_root: Path | None) -> Path:
@@ -154,27 +163,8 @@ def _locked(home: Home) -> Iterator[None]:
     create_home(home)
     path = home.root / ".config.lock"
     try:
-        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        with locked(path):
+            yield
     except OSError as error:
-        raise HomeError(f"cannot lock {str(path)!r}: {error.strerror}; check the folder's owner and mode") from error
-    try:
-        _wait_for_lock(handle, str(path))
-        yield
-    finally:
-        os.close(handle)
-
-
-def _wait_for_lock(handle: int, path: str) -> None:
-    """Take the lock; writers hold it for milliseconds."""
-    deadline = time.monotonic() + _LOCK_SECONDS
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() > deadline:
-                raise HomeError(
-                    f"another program has held {path!r} for {_LOCK_SECONDS} s; end it and try again"
-                ) from error
-            time.sleep(0.01)
-        else:
-            return
+        # What is written below the lock brings its own words; this is the lock itself.
+        raise HomeError(f"cannot lock {str(path)!r}: {error.strerror or error}; check the folder's owner") from error

@@ -13,6 +13,7 @@ from compozy.config.home import Home
 from compozy.config.keys import Key, Lifecycle, join_key, lifecycle_of, meaning_of
 from compozy.config.load import Layer, canonical_layer_table, load_config, read_layers
 from compozy.config.providers import build_defaults
+from compozy.config.trust_grants import file_trust
 from compozy.model.record import Record
 
 Standing = Literal["effective", "overridden", "refused", "merged"]
@@ -44,8 +45,9 @@ def explain(home: Home, key: Key, workspace_root: Path | None = None) -> tuple[E
     Raises:
         ConfigError: a file cannot be used.
     """
-    layers = read_layers(home, workspace_root)
-    config = load_config(home, workspace_root)
+    is_trusted = file_trust(home)
+    layers = read_layers(home, workspace_root, is_trusted=is_trusted)
+    config = load_config(home, workspace_root, is_trusted=is_trusted)
     effective, defaults = effective_table(config), effective_table(_defaults(home))
     return tuple(_explain_one(one, effective, defaults, layers) for one in _keys_below(key, effective, layers))
 

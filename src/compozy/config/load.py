@@ -49,6 +49,10 @@ class FileSections(Config, frozen=True, kw_only=True):
     providers: dict[str, ProviderTable] = {}  # type: ignore[assignment]
 
 
+# Sections whose keys are names of people's own, and what lies below each.
+_NAMED_TABLES: dict[str, type] = {"providers": ProviderTable}
+
+
 class Layer(NamedTuple):
     """One file: what it says, the `table` that counts, and what it may not decide: key paths with the reason."""
 
@@ -170,15 +174,27 @@ def _check(source: TomlSource, below: dict[str, dict[str, object]]) -> list[str]
 
 
 def _wrong_values(source: TomlSource) -> Iterator[str]:
-    """Find every value of a wrong type or out of bounds: name the first, take it out, look again."""
+    """Find every value of a wrong type or out of bounds; named tables one by one: errors leave their names out."""
     table = copy.deepcopy({name: value for name, value in source.table.items() if name not in OTHER_SECTIONS})
+    for section, kind in _NAMED_TABLES.items():
+        named = table.get(section)
+        if isinstance(named, dict):
+            for name, inner in named.items():
+                yield from _wrong_in(source, inner, kind, (section, name))
+            table[section] = {}
+    yield from _wrong_in(source, table, FileSections, ())
+
+
+def _wrong_in(source: TomlSource, table: object, kind: type, above: KeyPath) -> Iterator[str]:
+    """Name the first wrong value below `above`, take it out, look again."""
     while True:
         try:
-            _convert(table)
+            msgspec.convert(table, kind, dec_hook=_decode)
         except msgspec.ValidationError as error:
-            key = _error_path(error)
+            inner = _error_path(error)
+            key = (*above, *inner)
             yield f"{source.place(key)}: {_dotted(key)}: {_error_text(error)}"
-            if not _drop(table, key):
+            if not _drop(table, inner):
                 return
         else:
             return

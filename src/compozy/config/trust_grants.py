@@ -14,6 +14,7 @@ import msgspec
 from compozy.config.errors import TrustError
 from compozy.config.home import Home
 from compozy.config.locking import locked
+from compozy.config.toml_source import TomlSource
 from compozy.documents.atomic import write_atomically
 from compozy.model import times
 from compozy.model.record import Record
@@ -116,6 +117,12 @@ class TrustGrants:
 
     def _unusable(self, why: str) -> TrustError:
         return TrustError(f"{str(self.path)!r} {why}: move it away and trust again what you still trust")
+
+
+def file_trust(home: Home) -> Callable[[TomlSource], bool]:
+    """Return the question `load_config` asks about a workspace's settings."""
+    grants = TrustGrants(home)
+    return lambda source: grants.has(str(source.path), text_digest(source.text))
 
 
 def text_digest(text: str) -> str:

@@ -1,13 +1,21 @@
 """What an agent's process inherits and what it is told (contract §1.2, §5.3; P40)."""
 
+import json
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
-from compozy.config.environment import agent_environment, base_environment, is_secret_name, make_provider_folders
+from compozy.config.environment import (
+    agent_environment,
+    base_environment,
+    is_secret_name,
+    login_environment,
+    make_provider_folders,
+)
 from compozy.config.home import Home
+from compozy.config.pi_folder import forget_pi_folder, pi_folder, prepare_pi_folder
 from compozy.model.provider import Provider
 
 OUTER = {
@@ -105,5 +113,35 @@ def test_an_operators_own_home_is_not_touched(tmp_path: Path) -> None:
     assert not (home.root / "providers").exists()
 
 
-def test_pi_gets_its_agent_folder() -> None:
-    assert environment(BUILTIN_PROVIDERS["groq"])["PI_CODING_AGENT_DIR"].startswith("/h/providers/groq")
+def test_pi_gets_a_folder_of_the_session() -> None:
+    assert environment(BUILTIN_PROVIDERS["groq"])["PI_CODING_AGENT_DIR"] == "/h/sessions/sess-1/pi-agent"
+
+
+def test_an_endpoint_is_told_by_the_environment_alone_and_nothing_is_left_to_a_workspaces_dotenv() -> None:
+    row = msgspec.structs.replace(BUILTIN_PROVIDERS["openai-compatible"], base_url="http://127.0.0.1:1/v1")
+    env = environment(row, model="m")
+    told = ("LLM_PROVIDER", "OPENAI_BASE_URL", "OPENAI_MODEL", "OPENAI_API_KEY")
+    assert [env[name] for name in told] == ["OPENAI", "http://127.0.0.1:1/v1", "m", "not-needed"]
+
+
+def test_a_login_runs_where_the_agent_will_look_for_it() -> None:
+    row = msgspec.structs.replace(BUILTIN_PROVIDERS["claude"], home_policy="isolated")
+    env = login_environment(row, HOME, OUTER)
+    assert env["HOME"] == "/h/providers/claude" and env["CLAUDE_CONFIG_DIR"] == "/h/providers/claude/.claude"
+    assert "COMPOZY_SESSION_ID" not in env and "SERVICE_TOKEN" not in env
+
+
+def test_pi_is_pinned_to_provider_and_model_and_sees_the_login_of_its_home(tmp_path: Path) -> None:
+    home, own = Home(tmp_path / "h"), tmp_path / "user" / ".pi" / "agent"
+    home.root.mkdir()
+    own.mkdir(parents=True)
+    (own / "auth.json").write_text("{}")
+    for _ in range(2):
+        prepare_pi_folder(BUILTIN_PROVIDERS["moonshot"], home, "sess-1", "kimi", {"HOME": str(tmp_path / "user")})
+    folder = pi_folder(home, "sess-1")
+    settings = json.loads((folder / "settings.json").read_text())
+    assert settings == {"defaultProvider": "kimi-coding", "defaultModel": "kimi"}
+    assert (folder / "auth.json").resolve() == own / "auth.json" and not (folder / "models.json").exists()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    forget_pi_folder(home, "sess-1")
+    assert (own / "auth.json").exists() and not folder.parent.exists()

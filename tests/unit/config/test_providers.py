@@ -47,6 +47,7 @@ def test_the_table_has_the_rows_of_the_contract_and_the_offline_agent() -> None:
         "minimax",
         "mistral",
         "groq",
+        "openai-compatible",
         "offline",
     ]
     assert list(BUILTIN_PROVIDERS) == ids

@@ -54,13 +54,14 @@ def config_show(invocation: Invocation, workspace: str | None, everything: bool)
     """Show every setting in force, as one file."""
     from compozy.config.effective import effective_table, masked  # noqa: PLC0415 - start-up cost
     from compozy.config.load import load_config, read_layers  # noqa: PLC0415 - start-up cost
+    from compozy.config.trust_grants import file_trust  # noqa: PLC0415 - start-up cost
 
     root = workspace_root(invocation, workspace)
-    config = load_config(invocation.home, root)
+    config = load_config(invocation.home, root, is_trusted=file_trust(invocation.home))
     table = as_object(masked(effective_table(config)))
     if not everything:
         written = {config.defaults.provider}
-        for layer in read_layers(invocation.home, root):
+        for layer in read_layers(invocation.home, root, is_trusted=file_trust(invocation.home)):
             providers = layer.table.get("providers")
             written |= set(providers) if isinstance(providers, dict) else set()
         table["providers"] = {name: row for name, row in as_object(table["providers"]).items() if name in written}
@@ -90,9 +91,11 @@ def config_get(invocation: Invocation, key: str, workspace: str | None) -> None:
     from compozy.config.explain import masked_at  # noqa: PLC0415 - start-up cost
     from compozy.config.keys import join_key, split_key  # noqa: PLC0415 - start-up cost
     from compozy.config.load import load_config  # noqa: PLC0415 - start-up cost
+    from compozy.config.trust_grants import file_trust  # noqa: PLC0415 - start-up cost
 
     path = split_key(key)
-    config = load_config(invocation.home, workspace_root(invocation, workspace))
+    root = workspace_root(invocation, workspace)
+    config = load_config(invocation.home, root, is_trusted=file_trust(invocation.home) if root else None)
     found, value = look_up(effective_table(config), path)
     if not found:
         raise _not_set(path, config.providers)
@@ -131,15 +134,16 @@ def config_list(invocation: Invocation, prefix: str | None, workspace: str | Non
     from compozy.config.explain import masked_at  # noqa: PLC0415 - start-up cost
     from compozy.config.keys import join_key, split_key  # noqa: PLC0415 - start-up cost
     from compozy.config.load import canonical_layer_table, load_config, read_layers  # noqa: PLC0415 - start-up cost
+    from compozy.config.trust_grants import file_trust  # noqa: PLC0415 - start-up cost
 
     above = split_key(prefix) if prefix else ()
     root = workspace_root(invocation, workspace)
     origins = {
         key: layer.origin
-        for layer in read_layers(invocation.home, root)
+        for layer in read_layers(invocation.home, root, is_trusted=file_trust(invocation.home))
         for key, _ in flatten(canonical_layer_table(layer.table))
     }
-    config = load_config(invocation.home, root)
+    config = load_config(invocation.home, root, is_trusted=file_trust(invocation.home))
     rows: list[JsonObject] = [
         {"key": join_key(key), "value": masked_at(key, value), "from": origins.get(key, "default")}
         for key, value in flatten(effective_table(config))
@@ -157,10 +161,11 @@ def config_validate(invocation: Invocation, workspace: str | None) -> int:
     """Check the settings files; every mistake is named with file and line."""
     from compozy.config.errors import ConfigError  # noqa: PLC0415 - start-up cost
     from compozy.config.load import load_config  # noqa: PLC0415 - start-up cost
+    from compozy.config.trust_grants import file_trust  # noqa: PLC0415 - start-up cost
 
     root = workspace_root(invocation, workspace)
     try:
-        config = load_config(invocation.home, root)
+        config = load_config(invocation.home, root, is_trusted=file_trust(invocation.home))
     except ConfigError as error:
         if invocation.is_human:
             raise

@@ -83,6 +83,9 @@ def _end_group(process: "subprocess.Popen[bytes]") -> None:
         pass
     process.kill()
     process.wait()
+    for stream in (process.stdout, process.stderr):
+        if stream is not None:
+            stream.close()
 
 
 def _text(data: bytes) -> str:
@@ -121,12 +124,14 @@ def models_at(base_url: str, key: str, seconds: float = PROBE_SECONDS) -> tuple[
         raise CannotAsk(
             "unknown", f"base_url {base_url!r} is no http address; write it like http://127.0.0.1:11434/v1"
         )
-    request = urllib.request.Request(address, headers={"Authorization": f"Bearer {key}"} if key else {})  # noqa: S310
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
     try:
+        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - http and https only, see above
         # No redirects: the key is for this address alone.
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
             data: bytes = answer.read(_MAX_BYTES + 1)
     except urllib.error.HTTPError as error:
+        error.close()
         raise CannotAsk(_state_of(error.code), f"{address} answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
@@ -150,8 +155,9 @@ def read_models(data: bytes, source: str) -> tuple[str, ...]:
     except RecursionError:
         value = None
     rows = value.get("data", value.get("models")) if isinstance(value, dict) else value
-    names = [row.get("id") or row.get("name") if isinstance(row, dict) else row for row in rows or ()]
-    if not isinstance(rows, list) or not all(isinstance(name, str) and name for name in names):
+    listed = rows if isinstance(rows, list) else [None]
+    names = [row.get("id") or row.get("name") if isinstance(row, dict) else row for row in listed]
+    if not all(isinstance(name, str) and name for name in names):
         raise CannotAsk("unknown", f"{source} answers no list of models")
     return tuple(dict.fromkeys(str(name) for name in names))
 
