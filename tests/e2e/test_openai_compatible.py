@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.kit.leftovers import living_with
+from tests.kit.leftovers import left_after
 
 pytestmark = pytest.mark.e2e
 
@@ -68,4 +68,4 @@ def test_a_model_server_is_used_from_installation_to_a_finished_turn(models: str
     finally:
         subprocess.run([sys.executable, "-m", "compozy", "daemon", "stop"], env=env, timeout=60, capture_output=True)
     stored = [path for path in home.rglob("*") if path.is_file() and KEY.encode() in path.read_bytes()]
-    assert stored == [] and living_with(f"E2E_MARKER={marker}") == []
+    assert stored == [] and left_after(f"E2E_MARKER={marker}") == []

@@ -11,7 +11,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 import pytest
 
 from compozy.runtime.providers.asking import CannotAsk, Ran, classify, models_at, read_models, run
-from tests.kit.leftovers import living_with
+from tests.kit.leftovers import left_after
 
 
 @contextmanager
@@ -122,7 +122,7 @@ def test_a_program_that_hangs_is_ended_with_what_it_started() -> None:
     with pytest.raises(CannotAsk) as caught:
         run(command, {"PATH": os.environ["PATH"], "ASKING": marker}, seconds=1.0)
     assert caught.value.state == "transient"
-    assert living_with(f"ASKING={marker}") == []
+    assert left_after(f"ASKING={marker}") == []
 
 
 def test_a_program_that_is_not_there_is_named() -> None:
