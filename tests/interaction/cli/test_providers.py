@@ -112,7 +112,7 @@ def test_one_more_endpoint_and_a_program_of_ones_own_are_one_line_each(cli: Cli)
     rows = {row["name"]: row for row in sequence(cli("provider", "list", "-o", "json").json())}
     assert rows["ollama"]["default_model"] == "m" and rows["mine"]["default"] is True
     assert "command is required" in cli("provider", "set", "nothing", "--model", "m").err
-    assert "does not install the program of 'claude'" in cli("provider", "install", "claude").err
+    assert "the program of 'claude' is not ours to install" in cli("provider", "install", "claude").err
 
 
 @pytest.fixture(scope="module")

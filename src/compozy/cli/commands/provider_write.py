@@ -154,7 +154,7 @@ def provider_install(
     if row != OPENAI_COMPATIBLE:
         vendor = INSTALL_COMMANDS.get(row)
         how = f"its vendor does: {vendor}" if vendor else "see: compozy provider list"
-        raise LocalError(f"compozy does not install the program of {name!r}; {how}", code="not_installable")
+        raise LocalError(f"the program of {name!r} is not ours to install; {how}", code="not_installable")
     done = install_openai_compatible(invocation.home, lambda text: note(invocation, text))
     values: dict[tuple[str, ...], object] = {}
     if base_url:
