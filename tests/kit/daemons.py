@@ -28,11 +28,15 @@ def free_port() -> int:
 
 
 def make_home(root: Path, *, config: str = "", http: bool = True) -> Home:
-    """Create a home whose daemon listens on a free port (or on the socket only) and uses the offline agent."""
+    """Create a home whose daemon listens on a free port (or on the socket only) and uses the offline agent.
+
+    Sessions are not given names, which would start agents that a test did not ask for.
+    """
     home = Home(root)
     home.root.mkdir(mode=0o700, parents=True)
     address = f"[http]\nport = {free_port()}\n" if http else "[http]\nenabled = false\n"
-    home.config_file.write_text(f'{address}[defaults]\nprovider = "offline"\n{config}')
+    quiet = "" if "[roles.auto_title]" in config else "[roles.auto_title]\nenabled = false\n"
+    home.config_file.write_text(f'{address}[defaults]\nprovider = "offline"\n{quiet}{config}')
     return home
 
 

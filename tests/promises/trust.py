@@ -8,6 +8,7 @@ _TRUST = "tests/interaction/cli/test_trust.py::"
 _ROLES = "tests/unit/runtime/test_roles.py::"
 _ROLES_CLI = "tests/interaction/cli/test_roles.py::"
 _DERIVATION = "tests/unit/runtime/test_derivation.py::"
+_TITLES = "tests/interaction/sessions/test_titles.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
 
@@ -196,5 +197,23 @@ PROMISES: tuple[Promise, ...] = (
         "issue 5",
         "agent resolve prints the derivation",
         "tests/interaction/cli/test_resolve.py::test_a_derivation_is_one_line_a_value_with_source_and_file",
+    ),
+    _row(
+        "auto-title",
+        "contract §9",
+        "an unnamed session is named after its first answer, by a hidden session that is deleted",
+        _TITLES + "test_an_unnamed_session_is_named_after_its_first_answer_and_nothing_is_left",
+    ),
+    _row(
+        "auto-title-once",
+        "contract §9",
+        "named sessions and later turns are left alone",
+        _TITLES + "test_a_named_session_and_a_second_turn_are_left_alone",
+    ),
+    _row(
+        "auto-title-nothing-allowed",
+        "issue 5",
+        "the agent that finds a title may do nothing else",
+        _TITLES + "test_a_title_agent_that_asks_for_anything_gets_nothing",
     ),
 )

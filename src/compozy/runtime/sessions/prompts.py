@@ -61,7 +61,12 @@ def startup_prompt(
 
 
 def first_turn(guidance: str, text: str, *, history: str = "") -> str:
-    """Return the first prompt of an agent session: guidance, what went before if it was lost, then the request."""
+    """Return the first prompt of an agent session: guidance, what went before if it was lost, then the request.
+
+    Without guidance and history it is the request alone.
+    """
+    if not guidance and not history:
+        return text
     parts = [GUIDANCE_HEADER, guidance, history, f"{REQUEST_HEADER}\n{text}"]
     return "\n\n".join(part for part in parts if part)
 

@@ -19,7 +19,8 @@ from compozy.model.page import Page
 from compozy.model.record import Record
 from compozy.model.session import Interaction, Session
 from compozy.model.transcript import TranscriptPage
-from compozy.runtime.fleet import Fleet
+from compozy.model.workspace import Workspace
+from compozy.runtime.fleet import Fleet, VisibleAgent
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
 from compozy.runtime.sessions.create import CreateRequest, check_request, new_record
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
@@ -32,11 +33,14 @@ from compozy.runtime.sessions.prompting import PromptRequest, PromptResult, chec
 from compozy.runtime.sessions.questions import Answer
 from compozy.runtime.sessions.queueing import QueuedInput, find_entry, shown, without_entry
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
+from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.workspaces import Workspaces, require_root
 from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, SessionRecord
 
 log = logging.getLogger(__name__)
+# Sessions of this type work for the daemon itself.
+HIDDEN = "dream"
 
 
 class SessionList(Record, frozen=True, kw_only=True):
@@ -62,6 +66,7 @@ class Sessions:
         # Keeps one object per session when two callers load it at once.
         self._loading = asyncio.Lock()
         self._is_closing = False
+        self._titles = AutoTitles(deps, self)
 
     # --- life
 
@@ -75,6 +80,7 @@ class Sessions:
     async def close(self, *, seconds: float) -> None:
         """Stop every live session with reason `shutdown`; what does not stop in time is found by the next start."""
         self._is_closing = True
+        await self._titles.close()
         stops = [
             asyncio.create_task(live.stop("shutdown", "the daemon is shutting down", "interrupted"))
             for live in list(self._live.values())
@@ -209,7 +215,10 @@ class Sessions:
 
     def _changed(self, before: SessionRecord, record: SessionRecord) -> None:
         session_id = record.session.id
-        self.changes.upserted(before.session, record.session)
+        if record.session.type != HIDDEN:
+            self.changes.upserted(before.session, record.session)
+        if not self._is_closing:
+            self._titles.consider(before, record)
         if record.session.state == "stopped":
             self._live.pop(session_id, None)
         elif session_id not in self._live and (seen := self._seen.get(session_id)) is not None:
@@ -306,7 +315,8 @@ class Sessions:
         await self._store.delete_session(session_id)
         await asyncio.to_thread(forget_pi_folder, self._deps.home, session_id)
         live.journal.ring.close()
-        self.changes.deleted(live.record.session)
+        if live.record.session.type != HIDDEN:
+            self.changes.deleted(live.record.session)
         self._live.pop(session_id, None)
         self._seen.pop(session_id, None)
 
@@ -317,6 +327,24 @@ class Sessions:
         live = await self.live(session_id)
         await live.journal.change(lambda record: change_session(record, name=name.strip()))
         return live.record.session
+
+    async def add_hidden(self, record: SessionRecord) -> None:
+        """Keep a session that works for the daemon itself; no list and no feed shows it."""
+        await self._store.put_session(record)
+
+    async def name_unnamed(self, session_id: str, name: str) -> None:
+        """Name a session, unless somebody did meanwhile."""
+        live = await self.live(session_id)
+        await live.journal.change(lambda record: record if record.session.name else change_session(record, name=name))
+
+    async def find_agent(self, name: str, workspace_id: str) -> tuple[VisibleAgent, Workspace]:
+        """Return an agent as a workspace sees it, with the workspace.
+
+        Raises:
+            InvalidRequest, NotFound: there is no such agent or workspace.
+        """
+        workspace = await self._workspaces.get(workspace_id)
+        return await self._fleet.find(name, workspace), workspace
 
     async def set_archived(self, session_id: str, *, archived: bool) -> Session:
         """Put a stopped session away, or take it back.
