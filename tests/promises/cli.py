@@ -322,12 +322,6 @@ PROMISES: tuple[Promise, ...] = (
         _BAD + "test_a_wrong_host_header_is_403_with_the_envelope",
     ),
     Promise(
-        "cli.authoring",
-        "contract §4.1",
-        "agent create, update, duplicate and delete",
-        deferred="issue 4: authoring over the API comes with it",
-    ),
-    Promise(
         "cli.later-groups",
         "contract §4.1",
         "provider, tool, toolsets, hooks, skill, whoami, spawn, me",

@@ -40,6 +40,7 @@ from compozy.model.errors import InternalError, InvalidRequest, NotFound, Unproc
 from compozy.model.record import Record
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload
+from compozy.runtime.configs import Configs
 from compozy.runtime.edit_conflict import sentence, three_way
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.resolution import resolve_runtime
@@ -70,9 +71,10 @@ class Deleted(Record, frozen=True, kw_only=True):
 class Authoring:
     """Writes definitions. Which agents are visible is asked of the fleet on every call."""
 
-    def __init__(self, home: Home, config: Config, fleet: Fleet) -> None:
+    def __init__(self, home: Home, config: Config, fleet: Fleet, configs: Configs) -> None:
         self._home = home
         self._config = config
+        self._configs = configs
         self._fleet = fleet
         section = config.history
         self._history = AgentHistory(
@@ -101,7 +103,7 @@ class Authoring:
         """
         _check_name(wanted.name)
         _check_definition(wanted)
-        resolve_runtime(wanted, self._config)
+        await self._check_runtime(wanted, scope, workspace)
         root, origin = self._root(scope, workspace)
         found = await self._fleet.look(workspace, wanted.name)
         self._refuse_taken(found, wanted.name, root)
@@ -130,7 +132,7 @@ class Authoring:
         present = winner.loaded.definition
         _check_definition(replace(wanted, mcp_servers=(), hooks=()))
         if (present.provider, present.command) != (trim(wanted.provider), trim(wanted.command)):
-            resolve_runtime(wanted, self._config)
+            await self._check_runtime(wanted, winner.origin, workspace)
         path = winner.loaded.path
 
         def write() -> tuple[LoadedAgent, Edit]:
@@ -189,7 +191,7 @@ class Authoring:
         winner = self._winner(found, name, workspace)
         wanted = replace(overrides(winner.loaded.definition), name=trim(new_name))
         _check_definition(replace(wanted, mcp_servers=(), hooks=()))
-        resolve_runtime(wanted, self._config)
+        await self._check_runtime(wanted, scope or winner.origin, workspace)
         root, origin = self._root(scope or winner.origin, workspace)
         self._refuse_taken(found, wanted.name, root)
         loaded = await _on_disk(lambda: duplicate_definition(winner.loaded.path, root, wanted))
@@ -286,6 +288,11 @@ class Authoring:
     async def _places(self, name: str, workspace: Workspace | None) -> frozenset[str]:
         found = await self._fleet.look(workspace, name)
         return frozenset(source.path for source in found.sources)
+
+    async def _check_runtime(self, wanted: AgentDefinition, scope: Scope, workspace: Workspace | None) -> None:
+        """Refuse a definition whose provider or command could not start where it will lie."""
+        root = workspace.root_dir if workspace and scope == "workspace" else ""
+        resolve_runtime(wanted, await self._configs.of(root))
 
     def _root(self, scope: Scope, workspace: Workspace | None) -> tuple[Path, Origin]:
         if scope == "global":

@@ -94,7 +94,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         fleet=fleet,
         agent_catalog=AgentCatalog(fleet, store),
         extensions=extensions,
-        authoring=Authoring(home, config, fleet),
+        authoring=Authoring(home, config, fleet, configs),
         sessions=sessions,
         trust=trust,
         configs=configs,

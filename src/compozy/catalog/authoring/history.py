@@ -16,7 +16,7 @@ import msgspec
 
 from compozy.catalog.authoring.folders import FOLDER_MODE
 from compozy.catalog.authoring.states import Entry, FolderState, unpack
-from compozy.documents.atomic import write_atomically
+from compozy.documents.atomic import TEMPORARY_PREFIX, write_atomically
 from compozy.documents.names import name_problem
 from compozy.documents.text import trim
 from compozy.model.errors import InvalidRequest, NotFound
@@ -163,6 +163,10 @@ class AgentHistory:
                 path.unlink(missing_ok=True)
             else:
                 rows.append((state.st_mtime, state.st_size, path))
+        for path in self._folder.glob(f"*/{TEMPORARY_PREFIX}*"):
+            # What a killed writer left; a living one needs milliseconds.
+            if _age(path) > _PRUNE_SECONDS:
+                path.unlink(missing_ok=True)
         total = sum(size for _, size, _ in rows)
         if total > self.max_bytes:
             for _, size, path in sorted(rows, key=lambda row: row[:2]):
@@ -191,6 +195,13 @@ def _facts(path: Path) -> Kept | None:
     except (OSError, msgspec.DecodeError):
         # A damaged state is no state; the others still count.
         return None
+
+
+def _age(path: Path) -> float:
+    try:
+        return time.time() - path.stat().st_mtime
+    except FileNotFoundError:
+        return 0
 
 
 def _size(path: Path) -> int:

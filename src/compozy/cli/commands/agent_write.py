@@ -13,7 +13,7 @@ from urllib.parse import quote
 import click
 
 from compozy.cli import completions
-from compozy.cli.commands.agent_read import LIST_COLUMNS, with_source
+from compozy.cli.commands.agent_read import category_of, runtime_of, with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES, confirm
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, text_of
 from compozy.cli.groups import command, pass_invocation
@@ -32,7 +32,8 @@ FIELDS = (
     Column("Origin", "origin"),
     Column("File", "path"),
     Column("Digest", "definition_digest"),
-    *LIST_COLUMNS[3:],
+    Column("Runtime", "runtime", runtime_of),
+    Column("Category", "category", category_of),
     Column("Permissions", "permissions"),
 )
 _DELETED = (Column("Deleted", "name"), Column("Origin", "origin"), Column("Now in force", "unshadowed_origin"))

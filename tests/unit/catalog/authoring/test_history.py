@@ -127,3 +127,14 @@ def test_a_file_that_is_too_large_is_named_and_what_was_authored_is_kept(tmp_pat
         os.close(handle)
     assert [entry.path for entry in state.entries] == [b"", b"AGENT.md"]
     assert state.left_out == ("AAA.bin", "pipe")
+
+
+def test_what_a_killed_writer_left_beside_kept_states_goes(tmp_path: Path) -> None:
+    shelf = tmp_path / "history/agents/tide-clerk"
+    keep(history(tmp_path), b"one")
+    left, fresh = shelf / ".compozy-tmp-00ff", shelf / ".compozy-tmp-11ff"
+    for path in (left, fresh):
+        path.write_text("half")
+    os.utime(left, (1_000_000_000, 1_000_000_000))
+    keep(history(tmp_path), b"two")
+    assert not left.exists() and fresh.exists()

@@ -1,0 +1,113 @@
+"""Forks writers of one agents folder and kills each at a random moment; after each kill checks what is left.
+
+Usage: python -m tests.kit.authoring_victim FOLDER KILLS SEED. A process of its own, because forking needs one without
+threads. Writers edit, copy, delete and restore; what may be seen afterwards is a complete old or new state.
+"""
+
+import os
+import random
+import signal
+import sys
+import time
+from pathlib import Path
+
+from msgspec.structs import replace
+
+from compozy.catalog.authoring.folders import opened
+from compozy.catalog.authoring.history import AgentHistory, Kept
+from compozy.catalog.authoring.states import read_state
+from compozy.catalog.authoring.writes import delete_agent, duplicate_definition, restore_agent
+from compozy.catalog.discovery import discover
+from compozy.catalog.writing import folder_lock, update_definition
+from compozy.documents.agents import load_agent
+from compozy.model import times
+
+NAME, COPY = "tide-clerk", "copy"
+
+
+class Folder:
+    """The agents folder under test, with its history beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.root = folder / "agents"
+        self.path = self.root / NAME / "AGENT.md"
+        self.copy = self.root / COPY / "AGENT.md"
+        self.history = AgentHistory(folder / "history/agents", max_age=0, max_bytes=1 << 30)
+
+    def keep(self, folder: int, _: object = None) -> None:
+        state = read_state(folder, limit=1 << 20)
+        kept = Kept(
+            hash=state.content_hash,
+            name=NAME,
+            path=str(self.path),
+            origin="workspace",
+            operation="update",
+            at=times.now(),
+            definition_digest="",
+            files=state.files,
+            size=state.size,
+        )
+        self.history.keep(kept, state)
+
+    def begin(self) -> None:
+        self.path.parent.mkdir(parents=True)
+        self.path.write_text(f"---\nname: {NAME}\nmodel: m0\n---\n\n" + "0 Keep the tables.\n" * 400)
+        (self.path.parent / "capabilities.toml").write_text(
+            '[[capabilities]]\nid = "a"\nsummary = "s"\noutcome = "o"\n'
+        )
+
+    def write_on(self) -> None:
+        """Change without end: edit, copy, delete the copy, take an edit back."""
+        while True:
+            loaded = load_agent(self.path)
+            number = int(loaded.definition.model[1:]) + 1
+            wanted = replace(loaded.definition, model=f"m{number}", prompt=f"{number} Keep the tables.\n" * 400)
+            update_definition(self.path, wanted, expected_digest=loaded.definition_digest, keep=self.keep)
+            if not self.copy.exists():
+                duplicate_definition(self.path, self.root, replace(wanted, name=COPY))
+            delete_agent(self.copy, self.root, keep=lambda folder: None)
+            with opened(self.path.parent) as handle:
+                state = read_state(handle, limit=1 << 20)
+            restore_agent(self.path, self.root, state.entries, keep=self.keep)
+
+    def check(self) -> None:
+        """Nothing is half written, everything in force loads, no lock is left, kept states can be restored."""
+        found = discover(workspace=None, home_agents=self.root)
+        assert not found.diagnostics, found.diagnostics
+        names = [agent.name for agent in found.agents]
+        assert NAME in names and set(names) <= {NAME, COPY}, names
+        for agent in found.agents:
+            lines = set(agent.loaded.definition.prompt.splitlines())
+            assert len(lines) == 1, "one state, no mixture"
+            assert agent.loaded.definition.model == f"m{lines.pop().split()[0]}"
+            assert len(agent.loaded.definition.capabilities or ()) == 1
+        with folder_lock(self.root), folder_lock(self.path.parent):
+            pass
+
+
+def main(folder: Path, kills: int, seed: int) -> None:
+    """Fork, kill, check, again."""
+    place, draw = Folder(folder), random.Random(seed)
+    place.begin()
+    for _ in range(kills):
+        child = os.fork()
+        if child == 0:
+            try:
+                place.write_on()
+            finally:
+                os._exit(1)
+        time.sleep(draw.uniform(0.0005, 0.04))
+        os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        assert os.WIFSIGNALED(status), "the writer ended by itself: look at its error above"
+        place.check()
+    kept = place.history.states(NAME)
+    assert len(kept) > kills // 4, "writers got far enough to mean something"
+    for state in kept[:20]:
+        place.history.entries(state)
+    place_names = sorted(entry.name for entry in place.root.iterdir())
+    print(len(kept), place_names)
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3]))
