@@ -1,4 +1,4 @@
-"""Promises of changing agents: create, update, duplicate, delete, history, capabilities (issue 4 items 4, 5, 7, 8)."""
+"""Promises of changing agents: create, update, duplicate, delete, history, capabilities (issue 4)."""
 
 from tests.promises import Promise
 
