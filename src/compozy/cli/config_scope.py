@@ -3,6 +3,7 @@
 Reading and writing settings needs no daemon; one that runs is asked to take over what can change while it runs.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 # First, before anything of `config`: it keeps msgspec from loading what it does not need.
@@ -43,6 +44,16 @@ def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:
     if lifecycle == "live":
         return {"applied": answer.get("applied") is True, "next_action": "none"}
     return {"applied": False, "next_action": "restart-daemon"}
+
+
+def tell_whether_to_restart(invocation: Invocation) -> None:
+    """Say to a person when a running daemon still uses other settings than the files hold."""
+    from compozy.client import DaemonUnreachable  # noqa: PLC0415 - start-up cost
+
+    with suppress(DaemonUnreachable), connected(invocation) as client:
+        tell_what_is_next(
+            invocation, {"next_action": fetch(client, "POST", "/api/settings/reload").get("next_action")}
+        )
 
 
 def tell_what_is_next(invocation: Invocation, outcome: JsonObject) -> None:

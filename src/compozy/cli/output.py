@@ -20,6 +20,10 @@ JsonObject = Mapping[str, object]
 _UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
 
+# A cell longer than this does not widen its column.
+_WIDE = 60
+
+
 class Column(NamedTuple):
     """A column of a human table and a field of a toon row: `field` of the record, or what `text` makes of it."""
 
@@ -159,6 +163,12 @@ def write_table(invocation: Invocation, titles: Sequence[str], rows: Sequence[Se
 
         draw(titles, rows, colour=invocation.has_colour)
         return
-    widths = [max(len(line[index]) for line in (titles, *rows)) for index in range(len(titles))]
+    widths = [_width([line[index] for line in (titles, *rows)]) for index in range(len(titles))]
     for line in (titles, *rows):
         write("  ".join(text.ljust(width) for text, width in zip(line, widths, strict=True)).rstrip() + "\n")
+
+
+def _width(cells: Sequence[str]) -> int:
+    """Return the width of a column; one very long cell sticks out instead of stretching every row."""
+    longest = max(map(len, cells))
+    return longest if longest <= _WIDE else max((len(cell) for cell in cells if len(cell) <= _WIDE), default=_WIDE)

@@ -142,6 +142,8 @@ class Turn:
         if self.give_up_at is not None:
             return
         if self.interrupts.count:
+            if self.question is not None:
+                self._say("")
             self._say("cancelling the turn; press Ctrl-C again to leave it running")
             self._cancel()
         elif deadline is not None and time.monotonic() > deadline:

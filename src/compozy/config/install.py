@@ -19,8 +19,6 @@ from compozy.documents.text import nearest
 from compozy.model.record import Record
 
 MANAGED_AGENT = "general"
-# What the contract installs when nothing is said (§1.5).
-DEFAULT_PROVIDER = "claude"
 _MANAGED_TEXT = """\
 ---
 name: general
@@ -69,18 +67,21 @@ def prepare_home(home: Home, environ: Mapping[str, str] | None = None) -> None:
         _change(home.config_file, {("defaults", "provider"): _first_provider(environ)})
 
 
-def install_home(home: Home, *, provider: str = "", model: str = "") -> Installed:
+def install_home(
+    home: Home, *, provider: str = "", model: str = "", environ: Mapping[str, str] | None = None
+) -> Installed:
     """Write the defaults ``compozy install`` promises and create the managed agent.
 
     Args:
-        provider: a built-in one or one of config.toml; "" keeps the default that is set, else means claude.
+        provider: a built-in one or one of config.toml; "" keeps the default that is set, else means the first
+            one whose program is on this machine, else `offline`.
 
     Raises:
         ConfigError: the provider is unknown, or needs a model and none was given; or config.toml is not valid.
         HomeError: a file cannot be written.
     """
     config = load_config(home)
-    name = canonical_provider(provider or config.defaults.provider or DEFAULT_PROVIDER)
+    name = canonical_provider(provider or config.defaults.provider or _first_provider(environ))
     row = config.providers.get(name)
     if row is None:
         close = nearest(name, config.providers)

@@ -50,7 +50,7 @@ class NotRunning(LocalError):
     default_code = "daemon_not_running"
 
     def __init__(self) -> None:
-        super().__init__("cli: daemon is not running", exit_code=EXIT_GENERIC, hint="compozy daemon start")
+        super().__init__("cli: daemon is not running", exit_code=EXIT_GENERIC)
 
 
 def running(home: Home) -> DaemonRecord | None:

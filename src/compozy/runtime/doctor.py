@@ -3,10 +3,14 @@
 import asyncio
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from compozy.config.doctor import Finding, Report, check_home, finding, report
+from compozy.config.errors import ConfigError
+from compozy.config.keys import Key, join_key
+from compozy.config.live import differing_keys
+from compozy.config.load import load_config
 from compozy.model.errors import CompozyError
 from compozy.runtime.services import Services
 
@@ -16,7 +20,13 @@ async def doctor_report(app: Services, *, only: str = "", exclude: str = "", qui
     started = time.monotonic()
     # Looks at PATH and folders: not in the loop.
     items = await asyncio.to_thread(check_home, app.home)
-    items += [*_listeners(app), *_log(app), *await _store(app), *await _agents(app)]
+    items += [
+        *_listeners(app),
+        *await asyncio.to_thread(lambda: list(_settings(app))),
+        *_log(app),
+        *await _store(app),
+        *await _agents(app),
+    ]
     duration = round((time.monotonic() - started) * 1000)
     return report(items, duration, only=only, exclude=exclude, quiet=quiet)
 
@@ -30,6 +40,23 @@ def _listeners(app: Services) -> Iterator[Finding]:
         text = "the daemon is draining and admits no new work"
         yield finding("daemon", "daemon_draining", "warn", text, command="compozy undrain")
     yield finding("daemon", "running", "ok", f"daemon {app.status.pid} serves {app.status.socket!r}")
+
+
+def _settings(app: Services) -> Iterator[Finding]:
+    """What the file says and the daemon does not do yet; a file that cannot be read is the home's finding."""
+    try:
+        differing = differing_keys(app.config, load_config(app.home))
+    except ConfigError:
+        return
+    if differing:
+        text = f"config.toml changed after the daemon started: restart it to use the new {_few(differing)}"
+        command = "compozy daemon stop && compozy daemon start"
+        yield finding("config", "restart_required", "warn", text, command=command)
+
+
+def _few(keys: Sequence[Key]) -> str:
+    named = ", ".join(join_key(key) for key in keys[:3])
+    return named if len(keys) <= 3 else f"{named} and {len(keys) - 3} more"
 
 
 def _log(app: Services) -> Iterator[Finding]:

@@ -72,7 +72,8 @@ def resolve_runtime(definition: AgentDefinition, config: Config) -> Resolution:
     if provider is None:
         raise InvalidRequest(
             f"provider {name!r} of agent {definition.name!r} is unknown: choose one of "
-            f"{', '.join(sorted(config.providers))}",
+            f"{', '.join(sorted(config.providers))}; one written to config.toml while the daemon runs counts after "
+            "`compozy daemon stop`",
             code="provider_unknown",
         )
     command = definition.command.strip() or provider.command

@@ -70,7 +70,8 @@ class Workspaces:
             found = next((row for row in rows.values() if row.root_dir == root), None)
         if found is None:
             raise NotFound(
-                f"workspace {reference!r} is not registered: give an id, a name or an absolute path below a root",
+                f"workspace {reference!r} is not registered: give an id, a name or an absolute path below a "
+                "root; see `compozy workspace list`",
                 code="workspace_not_found",
             )
         return found

@@ -41,6 +41,7 @@ def test_a_broken_configuration_is_a_finding_and_71(cli: Cli) -> None:
     cli.home.config_file.write_text("[http]\nprot = 1\n")
     call = cli("doctor", "--only", "config")
     assert call.code == 71 and "prot" in call.out
+    assert "no check is called 'confg'" in cli("doctor", "--only", "confg").err
 
 
 def test_the_bundle_holds_no_secret(served: Cli) -> None:
@@ -61,6 +62,18 @@ def test_install_writes_the_defaults_and_keeps_the_agent_that_is_there(cli: Cli)
     agent.write_text(agent.read_text() + "mine\n")
     assert cli("install", "--provider", "offline", "-o", "json").object()["created_agent"] is False
     assert agent.read_text().endswith("mine\n")
+
+
+def test_settings_that_wait_for_a_restart_are_said_by_install_and_doctor_until_it_came(cli: Cli) -> None:
+    cli("install", "--provider", "offline")
+    cli("daemon", "start")
+    assert "restarted" not in cli("install").err
+    assert "compozy daemon stop && compozy daemon start" in cli("install", "--provider", "codex").err
+    found = cli("doctor", "--only", "config")
+    assert found.code == 70 and "defaults.provider" in found.out
+    cli("daemon", "stop")
+    cli("daemon", "start")
+    assert "defaults.provider" not in cli("doctor", "--only", "config").out
 
 
 def test_an_unknown_provider_is_refused_with_the_nearest_name(cli: Cli) -> None:

@@ -79,6 +79,7 @@ def test_ctrl_c_at_a_question_cancels_the_turn(shared: Cli) -> None:
         terminal.wait_for("your answer [n]: ")
         terminal.press_ctrl_c()
         assert terminal.wait_exit() == 130
+        assert "\ncancelling the turn" in terminal.text.replace("\r", "").replace("\x1b[2m", "")
 
 
 def test_a_second_ctrl_c_leaves_at_once_and_the_turn_goes_on(shared: Cli) -> None:

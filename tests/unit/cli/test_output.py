@@ -42,6 +42,13 @@ def test_human_columns_are_aligned_and_end_without_spaces(capsys: pytest.Capture
     assert shown("human", capsys) == "NAME       TAGS  LAST\na          x, y\nlong name\n"
 
 
+def test_one_very_long_cell_does_not_stretch_the_other_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = [{"name": "short", "last": "x"}, {"name": "n" * 300, "last": "y"}]
+    print_rows(Invocation(format="human"), rows, (Column("NAME", "name"), Column("LAST", "last")), name="things")
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1] == "short  x" and lines[2] == "n" * 300 + "  y"
+
+
 def test_an_empty_list_says_what_to_do(capsys: pytest.CaptureFixture[str]) -> None:
     print_rows(Invocation(), [], COLUMNS, name="things", empty="none; make one")
     assert capsys.readouterr().out == "none; make one\n"

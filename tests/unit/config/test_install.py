@@ -96,6 +96,12 @@ def test_install_writes_the_promised_values_and_reports_them(home: Home) -> None
     assert not install_home(home, provider="claude").created_agent
 
 
+def test_install_without_a_choice_takes_what_is_set_else_what_is_on_the_machine(home: Home) -> None:
+    assert install_home(home, environ=NOTHING).provider == "offline"
+    install_home(home, provider="codex")
+    assert install_home(home, environ=NOTHING).provider == "codex"
+
+
 def test_install_refuses_an_unknown_provider_with_the_nearest_name(home: Home) -> None:
     with pytest.raises(ConfigError, match="unknown provider 'cluade'; did you mean 'claude'"):
         install_home(home, provider="cluade")

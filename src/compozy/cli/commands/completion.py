@@ -17,9 +17,9 @@ SHELLS = ("bash", "zsh", "fish")
         "compozy completion fish > ~/.config/fish/completions/compozy.fish",
     ),
 )
-@click.argument("shell", type=click.Choice(SHELLS))
+@click.argument("shell", metavar="SHELL", type=click.Choice(SHELLS))
 def completion(shell: str) -> None:
-    """Print the completion script for SHELL; put it where your shell looks for completions."""
+    """Print the completion script for SHELL (bash, zsh or fish); put it where your shell looks for completions."""
     from compozy.cli.app import COMPLETE_VARIABLE, root_command  # noqa: PLC0415 - the root loads this module
 
     made = get_completion_class(shell)

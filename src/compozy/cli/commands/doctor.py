@@ -9,7 +9,7 @@ import click
 from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, clean, one_line, print_object, print_rows, write
+from compozy.cli.output import Column, clean, note, one_line, print_object, print_rows, write
 from compozy.cli.wording import count
 from compozy.model.errors import EXIT_DIAGNOSTIC_ERROR, EXIT_DIAGNOSTIC_WARN, EXIT_OK
 
@@ -43,6 +43,10 @@ def doctor(invocation: Invocation, only: str | None, exclude: str | None, quiet:
     items = objects(report.get("items"))
     if invocation.is_human:
         _print(items, report)
+        if only and not items and not quiet:
+            note(
+                invocation, f"no check is called {only!r}; `compozy doctor -o json` shows the category and id of each"
+            )
     else:
         print_rows(invocation, items, COLUMNS, name="findings", envelope=report)
     return _EXITS.get(text_of(report, "status"), EXIT_OK)

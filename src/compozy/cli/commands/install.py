@@ -5,6 +5,7 @@ Asks in a terminal; with a flag or another output format it writes at once. Noth
 
 import click
 
+from compozy.cli.config_scope import tell_whether_to_restart
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, write
@@ -24,7 +25,9 @@ FIELDS = (
     "install",
     examples=("compozy install", "compozy install --provider claude", "compozy install --provider offline -o json"),
 )
-@click.option("--provider", help="Default provider (asked for in a terminal; else the one that is set, else claude).")
+@click.option(
+    "--provider", help="Default provider (asked for in a terminal; else the one that is set, else one found here)."
+)
 @click.option("--model", help="Default model of that provider.")
 @pass_invocation
 def install(invocation: Invocation, provider: str | None, model: str | None) -> None:
@@ -34,21 +37,23 @@ def install(invocation: Invocation, provider: str | None, model: str | None) -> 
     from compozy.config.install import install_home  # noqa: PLC0415 - start-up cost
 
     if provider is None and model is None and invocation.can_ask:
-        provider = _ask_provider()
+        provider = _ask_provider(invocation)
     installed = install_home(invocation.home, provider=provider or "", model=model or "")
     print_object(invocation, msgspec.to_builtins(installed), FIELDS, name="install")
+    tell_whether_to_restart(invocation)
     note(invocation, '\ntry it: compozy run "what is in this folder?"')
 
 
-def _ask_provider() -> str:
+def _ask_provider(invocation: Invocation) -> str:
     from compozy.config.builtin_providers import BUILTIN_PROVIDERS  # noqa: PLC0415 - start-up cost
     from compozy.config.detection import first_installed  # noqa: PLC0415 - start-up cost
+    from compozy.config.load import load_config  # noqa: PLC0415 - start-up cost
 
-    found = first_installed(BUILTIN_PROVIDERS.values())
+    set_already = load_config(invocation.home).defaults.provider
+    usual = set_already or first_installed(BUILTIN_PROVIDERS.values())
+    known = list(dict.fromkeys((*BUILTIN_PROVIDERS, usual)))
     write("Which provider should agents use that name none?\n")
     for name, provider in BUILTIN_PROVIDERS.items():
         write(f"  {name:<20} {provider.display_name}\n")
-    answer: str = click.prompt(
-        "provider", default=found, type=click.Choice(list(BUILTIN_PROVIDERS)), show_choices=False
-    )
+    answer: str = click.prompt("provider", default=usual, type=click.Choice(known), show_choices=False)
     return answer

@@ -20,7 +20,7 @@ from compozy.cli.output import write, write_json
 def command(invocation: Invocation, name: str) -> None:
     """Print the JSON Schema (2020-12) of a kind of file; without NAME, list the names."""
     from compozy.config.schema import all_schemas, schema_of  # noqa: PLC0415 - start-up cost
-    from compozy.model.errors import InvalidRequest  # noqa: PLC0415 - start-up cost
+    from compozy.model.errors import EXIT_USAGE, InvalidRequest, LocalError  # noqa: PLC0415 - start-up cost
     from compozy.ocm.schema import TITLE, manifest_schema  # noqa: PLC0415 - start-up cost
 
     if name == "ocm":
@@ -30,7 +30,7 @@ def command(invocation: Invocation, name: str) -> None:
         try:
             write_json(schema_of(name))
         except InvalidRequest as error:
-            raise click.UsageError(error.message) from error
+            raise LocalError(error.message, exit_code=EXIT_USAGE, hint="compozy schema") from error
         return
     names = {**all_schemas(), "ocm": TITLE}
     if invocation.is_human:

@@ -148,7 +148,7 @@ class Sessions:
         record = live.record if live is not None else await self._store.get_session(session_id)
         if record is None or (workspace and not await self._is_in(record, workspace)):
             raise NotFound(
-                f"session {session_id!r} does not exist: see `compozy session list`", code="session_not_found"
+                f"session {session_id!r} does not exist: see `compozy session list --all`", code="session_not_found"
             )
         return record
 
