@@ -12,7 +12,7 @@ from tests.kit.daemons import Daemon, make_home
 from tests.kit.store_records import make_session, moment
 
 from bench.formats import write_agents
-from bench.harness import Bed, Figure, benchmark
+from bench.harness import Bed, Figure, Missing, benchmark
 from bench.process import resident_mib
 from compozy.client import DaemonClient
 from compozy.config.home import Home
@@ -239,3 +239,28 @@ def change(bed: Bed) -> Figure:
 )
 def memory(bed: Bed) -> Figure:
     return Figure(resident_mib(fleet(bed, LARGE).daemon.pid))
+
+
+@benchmark(
+    name="fleet.warm",
+    area=AREA,
+    text=f"daemon start to the first page of {LARGE:,} agents, warm",
+    unit="s",
+    target=1.5,
+    how="`daemon start` again on the same home, which kept what it had parsed",
+)
+def warm(bed: Bed) -> Figure:
+    served = fleet(bed, LARGE)
+    reports = served.home.root / "cache" / "definitions"
+    deadline = time.monotonic() + 30
+    while not reports.exists():
+        if time.monotonic() > deadline:
+            raise Missing("the daemon kept nothing")
+        with served.daemon.client() as client:
+            page(client)
+        time.sleep(0.1)
+    times = []
+    for _ in range(3):
+        served.daemon.stop()
+        times.append(_start_to_first_page(served.daemon))
+    return Figure(statistics.median(times), "median of 3")

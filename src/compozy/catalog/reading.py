@@ -31,7 +31,7 @@ _NOT_KEPT = frozenset(
 )
 
 
-class _Kept(msgspec.Struct):
+class KeptReport(msgspec.Struct):
     """One folder's report with what it rests on; `young` while a change could hide behind equal times."""
 
     report: AgentReport
@@ -47,7 +47,7 @@ class AgentReader:
     """
 
     def __init__(self) -> None:
-        self._kept: dict[str, dict[str, _Kept]] = {}
+        self._kept: dict[str, dict[str, KeptReport]] = {}
         self._listed: dict[str, list[str]] = {}
         self._versions: dict[str, int] = {}
         self.parsed = 0
@@ -83,6 +83,15 @@ class AgentReader:
             return all(stamp((folder / file.name).lstat()) == file.identity for file in kept.files)
         except OSError:
             return False
+
+    def kept(self) -> dict[str, dict[str, KeptReport]]:
+        """Return a copy of what is kept about roots that were looked at, by root and folder."""
+        return {root: dict(self._kept.get(root, {})) for root in self._listed}
+
+    def restore(self, shelves: dict[str, dict[str, KeptReport]]) -> None:
+        """Take over what an earlier reader kept, for roots this one has not looked at."""
+        for root, shelf in shelves.items():
+            self._kept.setdefault(root, shelf)
 
     def version(self, root: str) -> int:
         """Counts what changed below a root since the beginning: equal versions, equal reports."""
@@ -124,7 +133,7 @@ class AgentReader:
             for gone in set(shelf).difference(names):
                 del shelf[gone]
 
-    def _read(self, root_handle: int, root: Path, name: str, shelf: dict[str, _Kept]) -> AgentReport | None:
+    def _read(self, root_handle: int, root: Path, name: str, shelf: dict[str, KeptReport]) -> AgentReport | None:
         try:
             handle = open_child_folder(root_handle, name, "open agent directory", str(root / name))
         except FileProblem as problem:
@@ -138,7 +147,7 @@ class AgentReader:
             self.parsed += 1
             self._count(root)
             if before == stamp(os.fstat(handle)) and not any(d.code in _NOT_KEPT for d in report.diagnostics):
-                shelf[name] = _Kept(report, before, report.stamps, _is_young(before, report.stamps, started))
+                shelf[name] = KeptReport(report, before, report.stamps, _is_young(before, report.stamps, started))
             return report
         finally:
             os.close(handle)
@@ -153,7 +162,7 @@ def _has_definition(handle: int) -> bool:
     return True
 
 
-def _same_files(root_handle: int, name: str, kept: _Kept) -> bool:
+def _same_files(root_handle: int, name: str, kept: KeptReport) -> bool:
     for file in kept.files:
         try:
             state = os.stat(f"{name}/{file.name}", dir_fd=root_handle, follow_symlinks=False)
@@ -164,7 +173,7 @@ def _same_files(root_handle: int, name: str, kept: _Kept) -> bool:
     return not kept.young or _same_contents(root_handle, name, kept)
 
 
-def _same_contents(root_handle: int, name: str, kept: _Kept) -> bool:
+def _same_contents(root_handle: int, name: str, kept: KeptReport) -> bool:
     """Compare what young files hold; once they are old enough, their times will do."""
     started = time.time_ns()
     for file in kept.files:

@@ -49,7 +49,7 @@ class Fleet:
     ) -> None:
         self._home = home
         self._config = config
-        self.views = FleetViews(home.agents, extensions)
+        self.views = FleetViews(home.agents, extensions, home.root / "cache" / "definitions")
 
     async def close(self) -> None:
         """End what follows the last reads."""

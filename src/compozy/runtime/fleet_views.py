@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
+from compozy.catalog import kept_reports
 from compozy.catalog.discovery import Discovery, ExtensionAgents, discover, is_unchanged
 from compozy.catalog.fleet_index import FleetIndex
 from compozy.catalog.reading import AgentReader
@@ -53,12 +54,23 @@ class _Shelf:
 
 
 class FleetViews:
-    """Views of workspaces, and of the home alone. `extensions` says what enabled extensions bring."""
+    """Views of workspaces, and of the home alone.
 
-    def __init__(self, home_agents: Path, extensions: Callable[[], Sequence[ExtensionAgents]] = tuple) -> None:
+    `extensions` says what enabled extensions bring; `reports` is the file that lets the next daemon start warm.
+    """
+
+    def __init__(
+        self,
+        home_agents: Path,
+        extensions: Callable[[], Sequence[ExtensionAgents]] = tuple,
+        reports: Path | None = None,
+    ) -> None:
         self._home_agents = home_agents
         self._extensions = extensions
+        self._reports = reports
         self._reader = AgentReader()
+        self._is_restored = reports is None
+        self._saved = 0
         # The reader is used by one look at a time.
         self._looking = asyncio.Lock()
         self._shelves: dict[Place, _Shelf] = {}
@@ -118,9 +130,19 @@ class FleetViews:
             await asyncio.sleep(max(_PAUSE_SECONDS, 1.5 * shelf.cost))
             try:
                 await self._look(shelf, since=time.monotonic())
+                await self._save_reports()
             except Exception:  # noqa: BLE001 - supervises looks nobody waits for; the next read looks itself
                 _log.exception("looking at the agents failed; the next read tries again")
                 return
+
+    async def _save_reports(self) -> None:
+        """Keep what was parsed for the next daemon, when it is much."""
+        parsed = self._reader.parsed
+        if self._reports is None or parsed - self._saved < kept_reports.FEWEST:
+            return
+        self._saved = parsed
+        async with self._looking:
+            await asyncio.to_thread(kept_reports.save, self._reader, self._reports)
 
     async def _look(self, shelf: _Shelf, *, since: float) -> None:
         # Shielded: a caller that goes away must not leave the reader to two threads.
@@ -137,6 +159,9 @@ class FleetViews:
 
     def _read(self, shelf: _Shelf) -> tuple[FleetIndex, tuple[_Stamp | None, ...]]:
         root, more = shelf.place
+        if not self._is_restored and self._reports is not None:
+            self._is_restored = True
+            kept_reports.restore(self._reader, self._reports)
         extensions = tuple(self._extensions())
         before = () if shelf.index is None else _root_stamps(shelf.index.discovery)
         if (
