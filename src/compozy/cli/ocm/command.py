@@ -11,6 +11,7 @@ import click
 from compozy.cli.groups import Command
 from compozy.cli.invocation import FORMATS, Invocation
 from compozy.model.diagnostic import Severity
+from compozy.model.errors import InvalidRequest
 from compozy.ocm.loading import CatalogueError, Check, Entry, Loaded, read
 from compozy.ocm.sources import STDIN
 
@@ -28,6 +29,13 @@ class OcmCommand(Command):
     """A command whose `-o` also knows the formats of code scanning and pull requests."""
 
     is_short = True
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except InvalidRequest as error:
+            # What cannot be used is "invalid" here, whatever part found it out.
+            raise InvalidManifests(error.message) from error
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         params = click.Command.get_params(self, ctx)

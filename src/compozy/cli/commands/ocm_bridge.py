@@ -1,0 +1,210 @@
+"""`compozy ocm export` and `import`: agents, skills, MCP tools, A2A cards and personas (issue 8 item 3)."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import InvalidManifests, ocm_command, valid_entries
+from compozy.cli.output import note, write_json
+
+if TYPE_CHECKING:
+    from compozy.ocm.bridge.drafts import Draft
+
+_KINDS = ("auto", "agent-card", "mcp-tools", "skill", "persona")
+
+
+@ocm_command(
+    "export",
+    examples=(
+        "compozy ocm export .compozy/agents/reviewer --publisher acme",
+        "compozy ocm export .compozy/agents --publisher acme --out capabilities/",
+        "compozy ocm export .compozy/agents/reviewer --publisher acme --to agent-card > agent-card.json",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--publisher", required=True, help="Who stands behind the capabilities; the first part of their ids.")
+@click.option("--to", "form", type=click.Choice(("ocm", "agent-card")), default="ocm", show_default=True)
+@click.option(
+    "--include",
+    multiple=True,
+    type=click.Choice(("prompt", "definition")),
+    help="Also send the prompt, or the whole definition with its commands, servers and environment.",
+)
+@click.option("--out", type=click.Path(path_type=Path), help="Write one file each below this folder.")
+@pass_invocation
+def export(
+    invocation: Invocation,
+    paths: tuple[Path, ...],
+    publisher: str,
+    form: str,
+    include: tuple[str, ...],
+    out: Path | None,
+) -> None:
+    """Make manifests of agents on disk, one for each capability: PUBLISHER/AGENT/CAPABILITY.
+
+    PATH is an AGENT.md, an agent folder, or a folder of them. Prompt, environment, commands and paths stay here
+    unless --include asks for them.
+    """
+    from compozy.cli.ocm.putting import put  # noqa: PLC0415 - start-up cost
+    from compozy.documents.agents import load_agent  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.bridge.a2a import to_card  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.bridge.agents import to_manifests  # noqa: PLC0415 - start-up cost
+
+    loaded = [load_agent(path) for path in _agent_files(paths)]
+    drafts: list[Draft] = []
+    for agent in loaded:
+        definition = agent.definition
+        found = to_manifests(
+            definition.name,
+            definition.capabilities or (),
+            publisher=publisher,
+            category_path=definition.category_path,
+            prompt=definition.prompt if "prompt" in include else "",
+            definition=definition if "definition" in include else None,
+        )
+        if not found:
+            note(invocation, f"{definition.name} declares no capabilities; nothing to export")
+        drafts.extend(found)
+    documents = [draft.document for draft in drafts]
+    if not documents:
+        raise InvalidManifests("no agent there declares a capability; write a capabilities.toml beside its AGENT.md")
+    if form == "agent-card":
+        names = ", ".join(agent.name for agent in loaded)
+        card, unmapped = to_card(documents, name=names, description=f"Agents of {publisher}", publisher=publisher)
+        write_json(card)
+        for one in unmapped:
+            note(invocation, f"not carried over: {one}")
+        return
+    put(invocation, documents, out)
+
+
+def _agent_files(paths: Sequence[Path]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        if path.is_file():
+            found.append(path)
+        elif (path / "AGENT.md").is_file():
+            found.append(path / "AGENT.md")
+        else:
+            below = sorted(path.glob("*/AGENT.md"))
+            if not below:
+                raise click.UsageError(f"there is no AGENT.md at {str(path)!r}; name an agent, or a folder of agents")
+            found.extend(below)
+    return found
+
+
+@ocm_command(
+    "import",
+    examples=(
+        "compozy ocm import agent-card.json",
+        "compozy ocm import tools.json --publisher acme --server tracker --out capabilities/",
+        "compozy ocm import skills/reconcile/SKILL.md --publisher acme",
+        "compozy ocm import capabilities/ --to agents --out .compozy/agents",
+    ),
+)
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--from", "kind", type=click.Choice(_KINDS), default="auto", show_default=True, help="What PATH holds.")
+@click.option("--to", "form", type=click.Choice(("ocm", "agents")), default="ocm", show_default=True)
+@click.option("--publisher", default="", help="The first part of the ids (a card may name its own; default: local).")
+@click.option("--server", default="", help="The MCP server's name (default: the file's name).")
+@click.option("--url", default="", help="The MCP server's address.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write one file each below this folder.")
+@pass_invocation
+def import_(
+    invocation: Invocation,
+    paths: tuple[str, ...],
+    kind: str,
+    form: str,
+    publisher: str,
+    server: str,
+    url: str,
+    out: Path | None,
+) -> None:
+    """Make manifests of A2A agent cards, MCP tool lists, SKILL.md and persona files; or agents of manifests.
+
+    What has no place on the other side is named on standard error.
+    """
+    if form == "agents":
+        _to_agents(invocation, paths, out)
+        return
+    from compozy.cli.ocm.putting import put  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.bridge.drafts import refuse_shared_ids  # noqa: PLC0415 - start-up cost
+
+    drafts: list[Draft] = []
+    for path in paths:
+        drafts.extend(_drafts(Path(path), kind, publisher, server, url))
+    refuse_shared_ids(drafts)
+    unmapped = [f"{draft.document['id']}: {one}" for draft in drafts for one in draft.unmapped]
+    put(invocation, [draft.document for draft in drafts], out, unmapped)
+
+
+def _drafts(path: Path, kind: str, publisher: str, server: str, url: str) -> "list[Draft]":
+    from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.bridge import a2a, others  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.sources import read_text  # noqa: PLC0415 - start-up cost
+
+    source = read_text(str(path))
+    if not isinstance(source, SourceText):
+        raise InvalidManifests(source.message)
+    who = publisher or "local"
+    if kind == "skill" or (kind == "auto" and path.name == "SKILL.md"):
+        return [others.from_skill(source.text.encode("utf-8", "surrogatepass"), str(path), publisher=who)]
+    if kind == "persona" or (kind == "auto" and path.suffix.lower() != ".json"):
+        return others.from_persona(source.text, str(path), publisher=who)
+    try:
+        value: object = json.loads(source.text)
+    except (ValueError, RecursionError) as error:
+        raise InvalidManifests(f"{path}: {error}; a JSON file is needed") from error
+    rows = others.tool_rows(value)
+    if kind == "mcp-tools" or (kind == "auto" and rows is not None):
+        if rows is None:
+            raise InvalidManifests(f"{path}: no MCP tool list; it holds `tools`, each with name and inputSchema")
+        return others.from_mcp_tools(rows, publisher=who, server=server or path.stem, url=url)
+    if isinstance(value, Mapping) and (kind == "agent-card" or a2a.is_card(value)):
+        return [a2a.from_card(value, publisher=publisher)]
+    if kind == "auto":
+        return others.from_persona(source.text, str(path), publisher=who)
+    raise InvalidManifests(f"{path}: no agent card; it is an object with name, description and skills")
+
+
+def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None) -> None:
+    from compozy.documents.canonical import NoDigest, render  # noqa: PLC0415 - start-up cost
+    from compozy.documents.digests import capability_bytes  # noqa: PLC0415 - start-up cost
+    from compozy.documents.names import name_problem  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.bridge.agents import to_agents  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.publishing import write_below  # noqa: PLC0415 - start-up cost
+
+    if out is None:
+        raise click.UsageError("--to agents writes folders: name one with --out")
+    documents = [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
+    drafts = to_agents(documents)
+    for draft in drafts:
+        problem = name_problem(draft.definition.name)
+        if problem is not None:
+            raise InvalidManifests(f"{problem.message}; rename the agent in metadata.compozy.agent")
+        if (out / draft.definition.name).exists():
+            raise InvalidManifests(
+                f"{str(out / draft.definition.name)!r} is there already; import into another folder"
+            )
+    out.mkdir(parents=True, exist_ok=True)
+    for draft in drafts:
+        definition = draft.definition
+        try:
+            text = render(definition)
+        except NoDigest as error:
+            raise InvalidManifests(f"{definition.name}: {error.message}") from error
+        rows = [json.loads(capability_bytes(one)) for one in definition.capabilities or ()]
+        catalog = json.dumps({"capabilities": rows}, indent=2, ensure_ascii=False) + "\n"
+        write_below(out, f"{definition.name}/capabilities.json", catalog.encode("utf-8", "surrogatepass"))
+        write_below(out, f"{definition.name}/AGENT.md", text.encode("utf-8", "surrogatepass"))
+        if not draft.is_whole:
+            note(invocation, f"{definition.name}: only its capabilities came along; review AGENT.md before use")
+    names = [draft.definition.name for draft in drafts]
+    note(invocation, f"wrote {len(names)} agent(s) below {out}")
+    if not invocation.is_human:
+        write_json({"agents": names})

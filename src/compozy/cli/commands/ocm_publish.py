@@ -1,0 +1,109 @@
+"""`compozy ocm index|publish|verify|keygen`: catalogues for others, signed and checked (issue 8 item 5)."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command, valid_entries
+from compozy.cli.output import clean, note, write, write_json
+
+
+def _documents(paths: tuple[str, ...]) -> list[Mapping[str, object]]:
+    return [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
+
+
+@ocm_command("index", examples=("compozy ocm index capabilities/", "compozy ocm index capabilities/ > index.json"))
+@click.argument("paths", nargs=-1)
+@pass_invocation
+def index(invocation: Invocation, paths: tuple[str, ...]) -> None:
+    """Print the index of manifests: ids, digests, summaries and search terms.
+
+    The same manifests give the same bytes. Exit codes: 0, 2 invalid.
+    """
+    from compozy.ocm.index import build_index  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.writing import to_json  # noqa: PLC0415 - start-up cost
+
+    write(to_json(build_index(_documents(paths))))
+
+
+@ocm_command(
+    "publish",
+    examples=(
+        "compozy ocm publish public/ capabilities/",
+        "compozy ocm publish public/ capabilities/ --sign publisher.key --title 'Capabilities of Acme'",
+    ),
+)
+@click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
+@click.argument("paths", nargs=-1)
+@click.option("--sign", "key", type=click.Path(path_type=Path, exists=True), help="Sign the index with this key.")
+@click.option("--title", default="Capabilities", show_default=True, help="The title of the page.")
+@pass_invocation
+def publish(invocation: Invocation, folder: Path, paths: tuple[str, ...], key: Path | None, title: str) -> None:
+    """Write a folder that any web server can host: index, manifests, schema, and a page with a search.
+
+    Writes below FOLDER only; manifests that an earlier run published and that are gone are removed.
+    """
+    from compozy.ocm.publishing import publish as write_folder  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.signing import read_private_key  # noqa: PLC0415 - start-up cost
+
+    done = write_folder(_documents(paths), folder, title=title, key=read_private_key(key) if key else None)
+    if invocation.is_human:
+        signed = f", signed by {done.key_id}" if done.key_id else ""
+        write(clean(f"published {len(done.written)} files to {folder}{signed}\n"))
+        for path in done.removed:
+            write(clean(f"removed {path}\n"))
+    else:
+        write_json({"written": list(done.written), "removed": list(done.removed), "key_id": done.key_id})
+
+
+@ocm_command(
+    "verify",
+    examples=("compozy ocm verify public/ --key publisher.key.pub", "compozy ocm verify public/"),
+)
+@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
+@click.option("--key", type=click.Path(path_type=Path, exists=True), help="The publisher's public key.")
+@pass_invocation
+def verify(invocation: Invocation, folder: Path, key: Path | None) -> int:
+    """Check a published folder: the signature of its index (with --key), and every manifest's digest.
+
+    Exit codes: 0 everything fits, 2 something does not.
+    """
+    from compozy.model.errors import InvalidRequest  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.publishing import verify_folder  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.signing import read_public_key  # noqa: PLC0415 - start-up cost
+
+    try:
+        found = verify_folder(folder, read_public_key(key) if key else None)
+    except InvalidRequest as error:
+        return _told(invocation, (error.message,), 0, "")
+    if not found.key_id:
+        note(invocation, "only digests were checked: give --key to know who published this")
+    return _told(invocation, found.problems, found.count, found.key_id)
+
+
+def _told(invocation: Invocation, problems: tuple[str, ...], count: int, key_id: str) -> int:
+    if not invocation.is_human:
+        write_json({"valid": not problems, "count": count, "key_id": key_id, "problems": list(problems)})
+    else:
+        for problem in problems:
+            write(clean(f"error: {problem}\n"))
+        if not problems:
+            write(f"{count} manifest(s) fit" + (f", signed by {key_id}\n" if key_id else "\n"))
+    return EXIT_INVALID_MANIFEST if problems else 0
+
+
+@ocm_command("keygen", examples=("compozy ocm keygen publisher.key",))
+@click.argument("path", type=click.Path(path_type=Path))
+@pass_invocation
+def keygen(invocation: Invocation, path: Path) -> None:
+    """Make a key to sign with: PATH (only you can read it) and PATH.pub (for everybody)."""
+    from compozy.ocm.signing import PUBLIC_SUFFIX, make_keys  # noqa: PLC0415 - start-up cost
+
+    made = make_keys(path.absolute())
+    if invocation.is_human:
+        write(clean(f"wrote {path} and {path}{PUBLIC_SUFFIX}: {made}\n"))
+    else:
+        write_json({"private": str(path), "public": f"{path}{PUBLIC_SUFFIX}", "key_id": made})

@@ -1,0 +1,112 @@
+"""The index of a catalogue: ids, digests, summaries and search terms in one file (issue 8 item 5).
+
+Deterministic: the same manifests give the same bytes, so that a signature and a diff mean something.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from compozy import __version__
+from compozy.model.errors import InvalidRequest
+from compozy.ocm.grammar import id_problem, slug
+from compozy.ocm.writing import manifest_digest
+
+INDEX_VERSION = "1"
+MANIFEST_NAME = "capability.json"
+_WORD = re.compile(r"[^\W_]{2,}")
+_MAX_TERMS = 64
+_SUMMARY = 240
+_STOP_WORDS = frozenset(
+    ("an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its", "of", "on", "or", "that",
+     "the", "this", "to", "with", "you", "your", "what", "how")
+)  # fmt: skip
+
+
+class PublishError(InvalidRequest):
+    """Manifests that cannot be published together, or a place that cannot be published to."""
+
+    default_code = "not_publishable"
+    category = "ocm"
+
+
+def manifest_path(identity: str) -> str:
+    """Return where a manifest lies below a published folder; each id has a path of its own.
+
+    Raises:
+        PublishError: the id is not legal; the message proposes one that is (decisions O7).
+    """
+    if id_problem(identity) is not None:
+        near = slug(identity)
+        advice = f"use {near!r}" if near else "give it another"
+        raise PublishError(f"{identity[:80]!r} is no legal capability id and cannot be published: {advice}")
+    # A colon is no part of a file name on every system; the tilde is no part of an id.
+    return f"manifests/{identity.replace(':', '~')}/{MANIFEST_NAME}"
+
+
+def build_index(documents: Sequence[Mapping[str, object]]) -> dict[str, object]:
+    """Return the index of valid manifests, sorted by id.
+
+    Raises:
+        PublishError: an id is not legal, or two manifests would share a path (decisions O7).
+    """
+    paths: dict[str, str] = {}
+    rows = []
+    for document in sorted(documents, key=lambda one: str(one["id"])):
+        identity = str(document["id"])
+        path = manifest_path(identity)
+        if path in paths:
+            raise PublishError(f"two manifests would be written to {path}: {paths[path]!r} and {identity!r}")
+        paths[path] = identity
+        rows.append(_row(document, identity, path))
+    _refuse_files_as_folders(paths)
+    return {
+        "ocm_index": INDEX_VERSION,
+        "generator": f"compozy {__version__}",
+        "count": len(rows),
+        "capabilities": rows,
+    }
+
+
+def _refuse_files_as_folders(paths: Mapping[str, str]) -> None:
+    for path, identity in paths.items():
+        parts = path.split("/")
+        for end in range(1, len(parts)):
+            owner = paths.get("/".join(parts[:end]))
+            if owner is not None:
+                raise PublishError(f"{identity!r} would need a folder where the manifest of {owner!r} lies")
+
+
+def _row(document: Mapping[str, object], identity: str, path: str) -> dict[str, object]:
+    description = " ".join(str(document["description"]).split())
+    row: dict[str, object] = {
+        "id": identity,
+        "kind": document["kind"],
+        "name": document.get("name") or identity,
+        "summary": description if len(description) <= _SUMMARY else description[: _SUMMARY - 1] + "…",
+    }
+    for field in ("publisher", "version"):
+        if document.get(field):
+            row[field] = document[field]
+    row["path"] = path
+    row["digest"] = manifest_digest(document)
+    row["terms"] = search_terms(document)
+    return row
+
+
+def search_terms(document: Mapping[str, object]) -> list[str]:
+    """Return the words a search should find a capability by, most telling fields first."""
+    section = document.get("capabilities")
+    lists: list[object] = [document.get("examples")]
+    if isinstance(section, Mapping):
+        lists = [section.get(field) for field in ("domains", "actions", "tags")] + lists
+    texts: list[object] = [document["id"], document.get("name"), document["description"]]
+    texts.extend(item for one in lists if isinstance(one, list) for item in one)
+    words = _words(str(text) for text in texts if text)
+    return list(dict.fromkeys(words))[:_MAX_TERMS]
+
+
+def _words(texts: Iterable[str]) -> Iterable[str]:
+    for text in texts:
+        for word in _WORD.findall(text.lower()):
+            if word not in _STOP_WORDS:
+                yield word

@@ -1,0 +1,72 @@
+"""The fleet as Open Capability Manifests: what this daemon's agents offer, in a form any router reads (issue 8 item 5).
+
+One manifest for each capability of each agent that loads; prompts, commands, environment and paths stay. What cannot
+be named by a legal id is listed with the reason.
+"""
+
+from collections.abc import Sequence
+
+from compozy import __version__
+from compozy.model.agent import Agent
+from compozy.model.record import Record
+from compozy.ocm.bridge.a2a import to_card
+from compozy.ocm.bridge.agents import to_manifests
+from compozy.ocm.bridge.drafts import BridgeError
+from compozy.ocm.index import build_index
+
+DEFAULT_PUBLISHER = "local"
+
+
+class Skipped(Record, frozen=True, kw_only=True):
+    """A capability that has no manifest."""
+
+    agent: str
+    capability: str
+    reason: str
+
+
+class OcmCatalog(Record, frozen=True, kw_only=True, omit_defaults=False):
+    """The manifests of a place."""
+
+    manifests: tuple[dict[str, object], ...]
+    skipped: tuple[Skipped, ...]
+
+
+def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
+    """Return the manifests of the agents that load."""
+    manifests: list[dict[str, object]] = []
+    skipped: list[Skipped] = []
+    for agent in agents:
+        if not agent.definition_digest:
+            continue
+        for position, capability in enumerate(agent.capabilities):
+            try:
+                drafts = to_manifests(
+                    agent.name,
+                    (capability,),
+                    publisher=publisher,
+                    category_path=agent.category_path,
+                    first_position=position,
+                )
+            except BridgeError as error:
+                skipped.append(Skipped(agent=agent.name, capability=capability.id, reason=error.message))
+            else:
+                manifests.extend(draft.document for draft in drafts)
+    return OcmCatalog(manifests=tuple(manifests), skipped=tuple(skipped))
+
+
+def index_of(catalog: OcmCatalog) -> dict[str, object]:
+    """Return the index of a catalog."""
+    return build_index(catalog.manifests)
+
+
+def card_of(catalog: OcmCatalog, publisher: str) -> dict[str, object]:
+    """Return an A2A card that lists the capabilities as skills; the daemon itself does not speak A2A."""
+    card, _ = to_card(
+        catalog.manifests,
+        name="compozy",
+        description="The agents of this machine; sessions are opened over the daemon's own API.",
+        version=__version__,
+        publisher=publisher,
+    )
+    return card
