@@ -145,7 +145,9 @@ def verify_folder(folder: Path, key: "Ed25519PublicKey | None" = None) -> Verifi
     """
     path = folder / INDEX_NAME
     if not path.is_file():
-        raise PublishError(f"{str(folder)!r} holds no {INDEX_NAME}; name a folder that `compozy ocm publish` wrote")
+        raise PublishError(
+            f"{str(folder)!r} holds no {INDEX_NAME}; name a folder that `compozy ocm publish FOLDER` wrote"
+        )
     data = path.read_bytes()
     signed_by = ""
     if key is not None:

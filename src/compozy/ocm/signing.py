@@ -69,9 +69,9 @@ def read_private_key(path: Path) -> "Ed25519PrivateKey":
     try:
         key = load_pem_private_key(path.read_bytes()[:_MAX_KEY], password=None)
     except (ValueError, TypeError) as error:
-        raise SignatureError(f"{str(path)!r} is no private key; make one with `compozy ocm keygen`") from error
+        raise SignatureError(f"{str(path)!r} is no private key; make one with `compozy ocm keygen PATH`") from error
     if not isinstance(key, Ed25519PrivateKey):
-        raise SignatureError(f"{str(path)!r} is no Ed25519 key; make one with `compozy ocm keygen`")
+        raise SignatureError(f"{str(path)!r} is no Ed25519 key; make one with `compozy ocm keygen PATH`")
     return key
 
 

@@ -1,4 +1,4 @@
-"""The fleet as Open Capability Manifests: what this daemon's agents offer, in a form any router reads (issue 8 item 5).
+"""The fleet as Open Capability Manifests: what the agents here offer, in a form any router reads (issue 8 item 5).
 
 One manifest for each capability of each agent that loads; prompts, commands, environment and paths stay. What cannot
 be named by a legal id is listed with the reason.

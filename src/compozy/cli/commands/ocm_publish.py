@@ -38,7 +38,7 @@ def index(invocation: Invocation, paths: tuple[str, ...]) -> None:
 )
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @click.argument("paths", nargs=-1)
-@click.option("--sign", "key", type=click.Path(path_type=Path, exists=True), help="Sign the index with this key.")
+@click.option("--sign", "key", type=click.Path(path_type=Path), help="Sign the index with this key.")
 @click.option("--title", default="Capabilities", show_default=True, help="The title of the page.")
 @pass_invocation
 def publish(invocation: Invocation, folder: Path, paths: tuple[str, ...], key: Path | None, title: str) -> None:
@@ -63,8 +63,8 @@ def publish(invocation: Invocation, folder: Path, paths: tuple[str, ...], key: P
     "verify",
     examples=("compozy ocm verify public/ --key publisher.key.pub", "compozy ocm verify public/"),
 )
-@click.argument("folder", type=click.Path(path_type=Path, exists=True, file_okay=False))
-@click.option("--key", type=click.Path(path_type=Path, exists=True), help="The publisher's public key.")
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--key", type=click.Path(path_type=Path), help="The publisher's public key.")
 @pass_invocation
 def verify(invocation: Invocation, folder: Path, key: Path | None) -> int:
     """Check a published folder: the signature of its index (with --key), and every manifest's digest.

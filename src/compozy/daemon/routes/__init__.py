@@ -8,6 +8,7 @@ from compozy.daemon.routes import (
     documents,
     extensions,
     providers,
+    ocm,
     roles,
     session_interactions,
     session_prompt,
@@ -37,4 +38,5 @@ ALL_ROUTES: tuple[Route, ...] = (
     *trust.ROUTES,
     *roles.ROUTES,
     *documents.ROUTES,
+    *ocm.ROUTES,
 )

@@ -49,6 +49,7 @@ ROUTES: tuple[Route, ...] = (
         name="getOcmCatalog",
         summary="The capabilities of the agents in force as Open Capability Manifests",
         query=("workspace", "publisher"),
+        answer=OcmCatalog,
     ),
     Route(
         method="GET",
@@ -57,6 +58,7 @@ ROUTES: tuple[Route, ...] = (
         name="getOcmIndex",
         summary="The index of those manifests: ids, digests, summaries, search terms",
         query=("workspace", "publisher"),
+        answer=dict[str, object],
     ),
     Route(
         method="GET",
@@ -65,5 +67,6 @@ ROUTES: tuple[Route, ...] = (
         name="getAgentCard",
         summary="An A2A agent card that lists those capabilities as skills",
         query=("workspace", "publisher"),
+        answer=dict[str, object],
     ),
 )
