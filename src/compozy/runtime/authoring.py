@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, TypeVar
+from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
@@ -81,6 +82,8 @@ class Authoring:
             home.root / "history" / "agents", max_age=section.max_age, max_bytes=section.max_bytes
         )
         self._shown: OrderedDict[str, AgentDefinition] = OrderedDict()
+        # One write per place at a time: of the daemon's few threads only one waits for another program's lock there.
+        self._turns: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     def remember(self, agent: Agent) -> None:
         """Note what a client was shown, so that a later conflict can say what changed since."""
@@ -107,7 +110,7 @@ class Authoring:
         root, origin = self._root(scope, workspace)
         found = await self._fleet.look(workspace, wanted.name)
         self._refuse_taken(found, wanted.name, root)
-        loaded = await _on_disk(lambda: create_definition(root, wanted))
+        loaded = await self._on_disk(root, lambda: create_definition(root, wanted))
         return await self._payload(loaded, origin, root, workspace)
 
     async def update(
@@ -145,7 +148,7 @@ class Authoring:
             return done.loaded, Edit(changed=done.changed, in_place=done.in_place, note=done.note)
 
         try:
-            loaded, edit = await _on_disk(write)
+            loaded, edit = await self._on_disk(path, write)
         except StaleDefinition as conflict:
             base = await asyncio.to_thread(self._base, name, expected_digest.strip())
             facts = three_way(base, wanted, conflict.current.definition)
@@ -194,7 +197,7 @@ class Authoring:
         await self._check_runtime(wanted, scope or winner.origin, workspace)
         root, origin = self._root(scope or winner.origin, workspace)
         self._refuse_taken(found, wanted.name, root)
-        loaded = await _on_disk(lambda: duplicate_definition(winner.loaded.path, root, wanted))
+        loaded = await self._on_disk(root, lambda: duplicate_definition(winner.loaded.path, root, wanted))
         return await self._payload(loaded, origin, root, workspace)
 
     async def delete(self, name: str, workspace: Workspace | None) -> Deleted:
@@ -208,10 +211,11 @@ class Authoring:
         _refuse_reserved(name)
         winner = self._winner(await self._fleet.look(workspace, name), name, workspace)
         path, root = winner.loaded.path, winner.root
-        await _on_disk(
+        await self._on_disk(
+            root,
             lambda: delete_agent(
                 path, root, keep=lambda folder: self._keep(folder, winner.loaded, winner.origin, "delete")
-            )
+            ),
         )
         self._fleet.views.forget()
         now = (await self._fleet.look(workspace, name)).agent(name)
@@ -245,7 +249,7 @@ class Authoring:
             entries = self._history.entries(kept)
             return restore_agent(path, root, entries, keep=lambda folder: self._keep_found(folder, kept, found))
 
-        loaded = await _on_disk(write)
+        loaded = await self._on_disk(root, write)
         if loaded is None:
             raise InvalidRequest(
                 f"agent {name!r} is restored and does not load; see why: `compozy agent check`", code="agent_invalid"
@@ -284,6 +288,17 @@ class Authoring:
             ),
             state,
         )
+
+    async def _on_disk(self, place: Path, write: Callable[[], T]) -> T:
+        """Run a write in a thread; what the system refuses becomes one sentence with the path."""
+
+        def guarded() -> T:
+            with _system_errors():
+                return write()
+
+        turn = self._turns.setdefault(place, asyncio.Lock())
+        async with turn:
+            return await asyncio.to_thread(guarded)
 
     async def _places(self, name: str, workspace: Workspace | None) -> frozenset[str]:
         found = await self._fleet.look(workspace, name)
@@ -336,16 +351,6 @@ class Authoring:
             return agent
         found = DiscoveredAgent(loaded=loaded, name=loaded.name, origin=origin, root=root)
         return agent_payload(found, self._config, workspace.id if workspace else "")
-
-
-async def _on_disk(write: Callable[[], T]) -> T:
-    """Run a write in a thread; what the system refuses becomes one sentence with the path."""
-
-    def guarded() -> T:
-        with _system_errors():
-            return write()
-
-    return await asyncio.to_thread(guarded)
 
 
 @contextmanager

@@ -1,8 +1,10 @@
 """Authoring through the API of a real daemon (contract §3.3; formats §13; decisions D3, D4, D12; P30-P34)."""
 
+import fcntl
 import json
 import os
 import stat
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -24,6 +26,7 @@ class Place:
     """A workspace of its own on the shared daemon, a second root, and both transports."""
 
     def __init__(self, daemon: Daemon, folder: Path) -> None:
+        self.daemon = daemon
         self.home_agents = daemon.home.agents
         self.unix, self.tcp = daemon.client(), daemon.tcp_client()
         self.more = folder / "more"
@@ -43,7 +46,7 @@ class Place:
             answer = client.request(method, path, body=body, query=query)
         except ApiError as error:
             return error.status, dict(error.envelope)
-        found = answer.json()
+        found = answer.json() if answer.body else {}
         assert isinstance(found, dict)
         return answer.status, found
 
@@ -327,6 +330,65 @@ def test_capabilities_come_brief_for_peers_and_rich_with_digests(place: Place) -
     assert rich["capabilities_digest"] == brief["capabilities_digest"] == agent["capabilities_digest"]
     assert place.ask("GET", where, workspace=place.id, detail="all")[0] == 400
     assert place.ask("GET", "/api/agents/nobody/capabilities", workspace=place.id)[0] == 404
+
+
+def test_an_extensions_agent_is_edited_and_deleted_in_its_own_folder(place: Place, tmp_path: Path) -> None:
+    """D12, D13."""
+    name, extension = f"brought-{os.getpid()}", tmp_path / "extension"
+    path = write_agent(extension / "agents", name)
+    write_agent(extension / "agents", f"{name}-other")
+    (extension / "extension.toml").write_text('name = "tides"\nversion = "1"\nagents = ["agents"]\n')
+    status, answer = place.ask("POST", "/api/extensions", {"path": str(extension)})
+    assert status in (200, 201), answer
+    assert place.ask("POST", "/api/extensions/tides/enable")[0] == 200
+    try:
+        present = place.agent(name)
+        assert (present["origin"], present["extension"]) == ("global", "tides")
+        status, answer = place.put(name, present["definition_digest"], place.payload(name, model="m"))
+        assert status == 200 and "model: m" in path.read_text()
+        assert answer["agent"] == place.agent(name) and place.agent(name)["extension"] == "tides"
+        status, answer = place.ask("POST", f"/api/agents/{name}/duplicate", {"name": f"{name}-copy"})
+        assert status == 201 and (place.home_agents / f"{name}-copy/AGENT.md").exists()
+        assert place.ask("DELETE", f"/api/agents/{name}-copy")[0] == 200
+        assert place.ask("DELETE", f"/api/agents/{name}") == (200, {"name": name, "origin": "global"})
+        assert not path.parent.exists() and place.agent(f"{name}-other")["extension"] == "tides"
+        rows = place.ask("GET", f"/api/agents/{name}/history")[1]["history"]
+        assert isinstance(rows, list)
+        assert place.ask("POST", f"/api/agents/{name}/restore", {"hash": rows[0]["hash"]})[0] == 200
+        assert place.agent(name)["model"] == "m"
+    finally:
+        place.ask("DELETE", "/api/extensions/tides")
+
+
+def test_a_lock_somebody_holds_delays_that_agent_and_no_other(place: Place) -> None:
+    made, other = create(place), create(place, "other")
+    handle = os.open(place.agents / "clerk", os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    results: list[int] = []
+
+    def edit(number: int) -> None:
+        with place.daemon.client() as client:
+            body = {
+                "agent": AGENT | {"model": "m"},
+                "expected_digest": made["definition_digest"],
+                "workspace": place.id,
+            }
+            try:
+                results.append(client.request("PUT", "/api/agents/clerk", body=body).status)
+            except ApiError as error:
+                results.append(error.status)
+
+    waiting = [threading.Thread(target=edit, args=(number,)) for number in range(12)]
+    try:
+        for thread in waiting:
+            thread.start()
+        assert place.put("other", other["definition_digest"], AGENT | {"name": "other", "model": "x"})[0] == 200
+        assert place.agent("other")["model"] == "x" and results == []
+    finally:
+        os.close(handle)
+    for thread in waiting:
+        thread.join(30)
+    assert sorted(results) == [200] + [409] * 11
 
 
 BAD_BODIES: tuple[tuple[str, str, str], ...] = (
