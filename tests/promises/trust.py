@@ -8,6 +8,7 @@ _TRUST = "tests/interaction/cli/test_trust.py::"
 _ROLES = "tests/unit/runtime/test_roles.py::"
 _ROLES_CLI = "tests/interaction/cli/test_roles.py::"
 _DERIVATION = "tests/unit/runtime/test_derivation.py::"
+_PLANTED = "tests/interaction/sessions/test_secrets.py::"
 _TITLES = "tests/interaction/sessions/test_titles.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
@@ -215,5 +216,41 @@ PROMISES: tuple[Promise, ...] = (
         "issue 5",
         "the agent that finds a title may do nothing else",
         _TITLES + "test_a_title_agent_that_asks_for_anything_gets_nothing",
+    ),
+    _row(
+        "planted-secrets",
+        "P39, contract §5.8",
+        "no planted secret is in the home, outside authored files, or in any answer",
+        _PLANTED + "test_no_planted_secret_is_found_in_the_home_or_in_any_answer",
+    ),
+    _row(
+        "slots-injected",
+        "contract §2.3, P40",
+        "a slot reaches its agent, other secrets of the daemon do not",
+        _PLANTED + "test_a_slot_reaches_the_agent_and_nothing_else_of_the_daemons_environment_does",
+    ),
+    _row(
+        "server-secrets",
+        "contract §2.4, P38",
+        "a server gets its secrets and its literals as written",
+        _PLANTED + "test_servers_get_their_secrets_and_literals_exactly_as_written",
+    ),
+    _row(
+        "literal-env",
+        "P35, D19",
+        "a dollar sign in an env value stays as it is written, inline and in mcp.json",
+        _PLANTED + "test_a_dollar_sign_in_a_value_stays_as_it_is_written",
+    ),
+    Promise(
+        id="trust-literal-env-global",
+        source="P35, D19",
+        text="the same for the home's and the workspace's mcp.json",
+        deferred="issue 7: servers for every agent are merged with the hosted tools",
+    ),
+    Promise(
+        id="trust-hook-environment",
+        source="P40",
+        text="a hook sees the base set and its own keys",
+        deferred="issue 9: hooks run with the skills and hooks issue",
     ),
 )

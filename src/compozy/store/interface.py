@@ -70,6 +70,8 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     resume_session_id: str = ""
     """The ACP session id that the present provider may be asked to load, "" when there is none."""
     mcp_servers: tuple[McpServer, ...] = ()
+    definition_path: str = ""
+    """The AGENT.md the session was created from: literal secrets of its servers are read there, never stored."""
     trust_marks: tuple[TrustMark, ...] = ()
     """What of the workspace the session was allowed to use; looked at again before each start."""
     turn_id: str = ""

@@ -30,7 +30,7 @@ from compozy.model.errors import CompozyError, Gone, InvalidRequest, Unprocessab
 from compozy.model.provider import Provider
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.deps import Deps
-from compozy.runtime.sessions.mcp import injected_servers
+from compozy.runtime.sessions.mcp import injected_servers, with_literals
 from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.store.interface import ProcessRecord, SessionRecord
@@ -73,7 +73,7 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         raise BindFailed(error, "provider_auth_failure") from error
     spec = launch_spec(deps, record, provider, process.marker, credentials)
     try:
-        servers, notes = await asyncio.to_thread(injected_servers, record.mcp_servers, provider, deps.secrets)
+        servers, notes = await asyncio.to_thread(_servers, deps, record, provider)
     except CompozyError as error:
         raise BindFailed(error, "startup_failure") from error
     await _launch(deps, record, process, spec)
@@ -111,6 +111,11 @@ async def provider_of(deps: Deps, record: SessionRecord) -> Provider:
         message = f"provider {name!r} is not configured any more: restore it in config.toml or start a new session"
         raise BindFailed(InvalidRequest(message, code="provider_unknown"), "startup_failure")
     return provider
+
+
+def _servers(deps: Deps, record: SessionRecord, provider: Provider) -> tuple[list[dict[str, object]], list[str]]:
+    known = with_literals(record.mcp_servers, record.definition_path, deps.redactor)
+    return injected_servers(known, provider, deps.secrets)
 
 
 async def _require_trust(deps: Deps, record: SessionRecord) -> None:

@@ -7,6 +7,7 @@ nothing is stored.
 from pathlib import Path
 
 from compozy.config.config import Config
+from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model import ids, times
 from compozy.model.definition import PERMISSION_MODES
@@ -25,7 +26,7 @@ from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
-from compozy.runtime.sessions.mcp import require_secrets
+from compozy.runtime.sessions.mcp import require_secrets, without_literals
 from compozy.runtime.sessions.policy import permission_mode
 from compozy.runtime.sessions.prompts import startup_prompt
 from compozy.runtime.trust import TrustedUse
@@ -77,6 +78,7 @@ def new_record(
     workspace: Workspace,
     config: Config,
     secrets: Secrets,
+    redactor: Redactor,
     allowed: TrustedUse,
 ) -> SessionRecord:
     """Return the record of a new session, active and unbound; `allowed` is what was found trusted.
@@ -129,7 +131,8 @@ def new_record(
         reasoning_effort=resolution.reasoning_effort,
         effort_source=resolution.effort_source or "",
         additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
-        mcp_servers=definition.mcp_servers,
+        mcp_servers=without_literals(definition.mcp_servers, redactor),
+        definition_path=str(agent.loaded.path),
         last_activity_at=stamp,
     )
 

@@ -5,10 +5,18 @@ stdio servers can be. Literal `env` values are handed on as they are written, `$
 leads nowhere fails before any process starts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
+import msgspec
+
+from compozy.config.environment import is_secret_name
+from compozy.config.redaction import Redactor
+from compozy.config.secret_patterns import MASK
 from compozy.config.secrets import Secrets
+from compozy.documents.agents import load_agent
 from compozy.model.definition import McpServer
+from compozy.model.errors import CompozyError, Unprocessable
 from compozy.model.provider import Provider
 
 
@@ -54,6 +62,62 @@ def require_secrets(servers: Sequence[McpServer], provider: Provider, secrets: S
         for server in servers:
             if server.command:
                 secrets.require(server_title(server), server.secret_env)
+
+
+def without_literals(servers: Sequence[McpServer], redactor: Redactor) -> tuple[McpServer, ...]:
+    """Return the servers as they may be stored: literal values of secret-looking names stay in the authored file.
+
+    The values are masked wherever they turn up from now on (P39).
+    """
+    return tuple(
+        msgspec.structs.replace(server, env=_masked(server.env, redactor), headers=_masked(server.headers, redactor))
+        for server in servers
+    )
+
+
+def with_literals(servers: Sequence[McpServer], path: str, redactor: Redactor) -> tuple[McpServer, ...]:
+    """Return stored servers with the literal values that only the authored file has; reads it when one is needed.
+
+    Raises:
+        Unprocessable: the file no longer says a value.
+    """
+    if not any(MASK in (*server.env.values(), *server.headers.values()) for server in servers):
+        return tuple(servers)
+    try:
+        authored = {server.name: server for server in load_agent(Path(path)).definition.mcp_servers}
+    except (CompozyError, OSError, ValueError):
+        authored = {}
+    return tuple(_filled(server, authored.get(server.name), path, redactor) for server in servers)
+
+
+def _masked(values: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
+    kept = {}
+    for name, value in values.items():
+        is_secret = bool(value) and is_secret_name(name)
+        if is_secret:
+            redactor.register(value)
+        kept[name] = MASK if is_secret else value
+    return kept
+
+
+def _filled(server: McpServer, authored: McpServer | None, path: str, redactor: Redactor) -> McpServer:
+    env, headers = dict(server.env), dict(server.headers)
+    for values, source in ((env, authored and authored.env), (headers, authored and authored.headers)):
+        for name, value in values.items():
+            if value != MASK:
+                continue
+            found = (source or {}).get(name, "")
+            if not found:
+                raise Unprocessable(
+                    f"{server_title(server)} needs {name}, and {path!r} does not say it any more: restore it, or "
+                    "start a new session",
+                    code="mcp_secret_unresolved",
+                    category="mcp",
+                    evidence={"owner": server_title(server), "key": name, "path": path},
+                )
+            redactor.register(found)
+            values[name] = found
+    return msgspec.structs.replace(server, env=env, headers=headers)
 
 
 def server_title(server: McpServer) -> str:

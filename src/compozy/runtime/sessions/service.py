@@ -130,7 +130,7 @@ class Sessions:
         config = await self._deps.configs.of(workspace.root_dir)
         # In a thread: it reads what the workspace brings.
         allowed = await asyncio.to_thread(self._deps.trust.require, agent.loaded, agent.origin, workspace, config)
-        record = new_record(request, agent, workspace, config, self._deps.secrets, allowed)
+        record = new_record(request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed)
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session

@@ -1,0 +1,175 @@
+"""Secrets go to the one process that needs them and are found nowhere else (reports P35, P36, P39, P40; §5.8)."""
+
+import base64
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compozy.client import ApiError
+from compozy.config.vault import Vault
+from compozy.daemon.routes import ALL_ROUTES
+from tests.kit.agents import fake_agent_command, received
+from tests.kit.sessions import World
+
+BY_VARIABLE = "Qv7-planted-variable-91"
+BY_VAULT = "Zk3-planted-vault-entry-52"
+LITERAL = "tok_7f3a9-planted-literal"
+UNRELATED = "Wm8-planted-unrelated-17"
+SECRETS = (BY_VARIABLE, BY_VAULT, LITERAL, UNRELATED)
+PRINTER = "import json, os, sys; open(sys.argv[1], 'w').write(json.dumps(dict(os.environ)))"
+
+
+@pytest.fixture
+def planted(tmp_path: Path) -> Iterator[World]:
+    """A daemon with a secret in its environment and one in its vault, providers that use both, and a stranger's."""
+    scripts = tmp_path / "keep"
+    scripts.mkdir()
+    script = {
+        "record": str(tmp_path / "record"),
+        # An agent that tells everybody what it was given.
+        "prompts": [
+            [
+                {"stderr": f"my key is {BY_VARIABLE} and {BY_VAULT}\n"},
+                {"tool_call": {"toolCallId": "t1", "title": f"curl -H {BY_VAULT}", "kind": "fetch"}},
+                {"tool_update": {"toolCallId": "t1", "status": "completed", "title": BY_VARIABLE}},
+                {"exit": 3},
+            ]
+        ],
+    }
+    talker = json.dumps(fake_agent_command(scripts, script, name="talker"))
+    printer = f"{sys.executable} -c {json.dumps(PRINTER)} {tmp_path / 'environment'}"
+    fails = "sh -c 'echo $HOUSE_KEY $OTHER_KEY >&2; exit 4'"
+    slots = (
+        '[[providers.{0}.credential_slots]]\nname = "a"\ntarget_env = "HOUSE_KEY"\nsecret_ref = "env:PLANTED_KEY"\n'
+        '[[providers.{0}.credential_slots]]\nname = "b"\ntarget_env = "OTHER_KEY"\nsecret_ref = "vault:mcp/house/b"\n'
+    )
+    config = "".join(
+        f"[providers.{name}]\ncommand = {json.dumps(command) if command != talker else talker}\n" + slots.format(name)
+        for name, command in (("talker", talker), ("printer", printer), ("fails", fails))
+    )
+    world = World(tmp_path, config=config)
+    world.daemon.environment |= {"PLANTED_KEY": BY_VARIABLE, "UNRELATED_SECRET": UNRELATED}
+    world.daemon.home.create()
+    Vault(world.daemon.home, {}).set("mcp/house/b", BY_VAULT)
+    world.start()
+    yield world
+    world.end()
+
+
+def _write_servers(world: World, agent: str) -> None:
+    servers = {
+        "probe": {
+            "command": "probe-srv",
+            "env": {"SERVICE_TOKEN": LITERAL, "MODE": "${RUN_MODE}"},
+            "secret_env": {"V": "vault:mcp/house/b", "E": "env:PLANTED_KEY"},
+        }
+    }
+    (world.daemon.home.agents / agent / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+
+
+def test_a_slot_reaches_the_agent_and_nothing_else_of_the_daemons_environment_does(planted: World) -> None:
+    planted.write_agent(planted.daemon.home.agents, "shown", provider="printer")
+    session = planted.create("shown")
+    with pytest.raises(ApiError):
+        planted.post(session, "/prompt", planted.prompt_body("go"))
+    environment = json.loads((planted.folder / "environment").read_text())
+    assert environment["HOUSE_KEY"] == BY_VARIABLE and environment["OTHER_KEY"] == BY_VAULT
+    assert "UNRELATED_SECRET" not in environment and "PLANTED_KEY" not in environment
+
+
+def test_servers_get_their_secrets_and_literals_exactly_as_written(planted: World) -> None:
+    planted.write_agent(planted.daemon.home.agents, "tooled", provider="talker")
+    _write_servers(planted, "tooled")
+    session = planted.create("tooled")
+    planted.prompt(session)
+    opened = next(m["params"] for m in received(planted.folder / "record") if m.get("method") == "session/new")
+    assert isinstance(opened, dict)
+    env = {row["name"]: row["value"] for row in opened["mcpServers"][0]["env"]}
+    assert env == {"E": BY_VARIABLE, "V": BY_VAULT, "SERVICE_TOKEN": LITERAL, "MODE": "${RUN_MODE}"}
+
+
+@pytest.mark.parametrize("place", ["inline", "sidecar"])
+def test_a_dollar_sign_in_a_value_stays_as_it_is_written(world: World, place: str) -> None:
+    record = world.folder / "record"
+    server = {"command": "probe-srv", "env": {"MODE": "${RUN_MODE}"}}
+    fields = {"mcp_servers": json.dumps([{"name": "probe", **server}])} if place == "inline" else {}
+    name = world.agent(f"dollar-{place}", {"record": str(record)}, **fields)
+    if place == "sidecar":
+        (world.daemon.home.agents / name / "mcp.json").write_text(json.dumps({"mcpServers": {"probe": server}}))
+    world.prompt(world.create(name))
+    opened = next(m["params"] for m in received(record) if m.get("method") == "session/new")
+    assert isinstance(opened, dict)
+    assert opened["mcpServers"][0]["env"] == [{"name": "MODE", "value": "${RUN_MODE}"}]
+
+
+def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
+    """Yield every answer of a reading route that needs no more than this session, its agent and its workspace."""
+    known = {
+        "id": str(session["id"]),
+        "session_id": str(session["id"]),
+        "workspace_id": str(session["workspace_id"]),
+        "name": "tooled",
+        "role": "auto_title",
+        "provider_id": "talker",
+    }
+    for route in ALL_ROUTES:
+        if route.method != "GET" or route.path.endswith("stream"):
+            continue
+        path = route.path
+        for name, value in known.items():
+            path = path.replace("{" + name + "}", value)
+        if "{" in path:
+            continue
+        for query in ({}, {"workspace": known["workspace_id"]}):
+            try:
+                yield world.client.request("GET", path, query=query).body.decode()
+            except ApiError as error:
+                yield json.dumps(error.envelope)
+
+
+def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World) -> None:
+    home = planted.daemon.home
+    planted.write_agent(home.agents, "tooled", provider="talker")
+    planted.write_agent(home.agents, "broken", provider="fails")
+    _write_servers(planted, "tooled")
+    said: list[str] = []
+    session = planted.create("tooled")
+    stream = planted.prompt(session)
+    said += [json.dumps(frame) for frame in stream.frames]
+    with pytest.raises(ApiError) as refused:
+        planted.post(planted.create("broken"), "/prompt", planted.prompt_body("go"))
+    said += [json.dumps(refused.value.envelope), str(refused.value)]
+    said += _answers(planted, session)
+    for words in (
+        ("agent", "info", "tooled", "-o", "json"),
+        ("agent", "resolve", "tooled"),
+        ("session", "events", str(session["id"])),
+        ("vault", "list", "-o", "json"),
+        ("trust", "show", "--workspace", str(planted.workspace)),
+        ("config", "show"),
+        ("doctor", "--bundle"),
+        ("status",),
+    ):
+        done = subprocess.run(
+            [sys.executable, "-m", "compozy", *words],
+            env=planted.daemon.environment,
+            cwd=planted.workspace,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert "Traceback" not in done.stderr
+        said += [done.stdout, done.stderr]
+    planted.daemon.stop()
+    authored = {home.config_file, *home.agents.rglob("*")}
+    files = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file() and path not in authored}
+    assert home.database in files and home.log_file in files
+    for secret in SECRETS:
+        spellings = (secret.encode(), base64.b64encode(secret.encode())[:16])
+        for spelling in spellings:
+            assert [str(path) for path, data in files.items() if spelling in data] == [], secret
+            assert [text[:2000] for text in said if spelling.decode() in text] == [], secret
