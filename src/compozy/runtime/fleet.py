@@ -7,6 +7,7 @@ Definitions that do not load are rows with diagnostics, never gaps.
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import msgspec
 
@@ -22,7 +23,8 @@ from compozy.runtime.agent_view import agent_payload, broken_payload
 from compozy.runtime.definitions import Definitions, explain
 from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
-from compozy.runtime.selection import Selection, select
+from compozy.runtime.selection import AgentSelector, Selection, Wishes
+from compozy.runtime.selection_skills import enabled_skills
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,8 @@ class Fleet:
         self._home = home
         self._config = config
         self.views = FleetViews(home.agents, extensions, home.root / "cache" / "definitions")
+        # The index of the last fleet that was asked; a large one is dear to build.
+        self._selector: tuple[object, AgentSelector] | None = None
 
     async def close(self) -> None:
         """End what follows the last reads."""
@@ -161,17 +165,40 @@ class Fleet:
         found = (entry.agent for entry in (await self.views.get(workspace)).entries)
         return tuple(_visible(agent) for agent in found if agent is not None)
 
-    async def select(self, task: str, workspace: Workspace | None) -> Selection:
-        """Choose an agent for a task by its declared capabilities.
+    async def select(self, task: str, workspace: Workspace | None, wishes: Wishes | None = None) -> Selection:
+        """Choose an agent for a task by its declared capabilities and enabled skills.
 
         Raises:
-            InvalidRequest: an empty task, or no default agent is named.
+            InvalidRequest: an empty task, a malformed id, or no default agent is named.
         """
         if not task.strip():
             raise InvalidRequest("task is required: say in a sentence what should be done")
         default = resolve_agent_name("", workspace, self._config)
         usable = [row for row in (await self.visible(workspace)).agents if row.definition_digest]
-        return select(task, usable, default)
+        return await asyncio.to_thread(self._select, task, usable, default, workspace, wishes)
+
+    def _select(
+        self,
+        task: str,
+        usable: Sequence[Agent],
+        default: str,
+        workspace: Workspace | None,
+        wishes: Wishes | None,
+    ) -> Selection:
+        skills = {}
+        if wishes and (wishes.required or wishes.preferred):
+            roots = [self._home.root / "skills"]
+            if workspace is not None:
+                roots += [Path(place) / ".compozy" / "skills" for place in (workspace.root_dir, *workspace.add_dirs)]
+            skills = enabled_skills(usable, roots)
+        key = tuple((row.name, row.definition_digest, row.capabilities_digest, row.category_path) for row in usable)
+        if skills or self._selector is None or self._selector[0] != key:
+            selector = AgentSelector(usable, skills)
+            if not skills:
+                self._selector = (key, selector)
+        else:
+            selector = self._selector[1]
+        return selector.select(task, default, wishes)
 
 
 def _visible(agent: DiscoveredAgent) -> VisibleAgent:

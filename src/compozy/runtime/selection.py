@@ -1,132 +1,231 @@
-"""Choosing an agent for a task by what agents say they can do: a first simple lexical ranking (issue 2, item 8).
+"""Choosing an agent for a task by what agents declare: the selector of `compozy.ocm` over a fleet (issue 8 item 8).
 
-Deterministic: the same agents and task give the same ranking and reasons. Words that many agents use count less.
-When nobody fits, that is said, and the default agent is taken. It never looks into an agent's prompt.
+Every capability is one document of its agent. Required ids decide first, preferred ids rank (decisions D29), then
+words. Deterministic: the same agents and task give the same ranking and reasons. When nobody fits, that is said, and
+the default agent is taken. It never looks into an agent's prompt.
 """
 
-import math
-import re
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from typing import NamedTuple
 
 from compozy.model.agent import Agent
+from compozy.model.capability import Capability
+from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
+from compozy.ocm.selection.documents import Document, Field, document_words, name_field
+from compozy.ocm.selection.fit import DEFAULT_MINIMUM, Fit, measure
+from compozy.ocm.selection.index import LexicalIndex, Query, Scores, combine, read_query
+from compozy.ocm.selection.reasons import explain
+from compozy.ocm.selection.words import split_name, tokens
 
-_WORD = re.compile(r"[a-z0-9]+")
-_STOP_WORDS = """
-a an and are as at be by can do does for from have how i in into is it its me my of on or our please should so that
-the their them then there these this to up us use want was we what when where which who why will with you your all any
-some not no
-"""
-_STOP = frozenset(_STOP_WORDS.split())
-# Where a word stands says how much it means; ids and summaries are what authors choose most carefully.
-_WEIGHTS = {"name": 2.0, "category": 1.0, "capability": 3.0, "summary": 3.0, "outcome": 1.5, "example": 2.0}
-_PLACES = {
-    "name": "its name",
-    "category": "its category",
-    "capability": "a capability",
-    "summary": "a capability's summary",
-    "outcome": "a capability's outcome",
-    "example": "a capability's example",
-}
-# Below this share of the task's weight an overlap is chance.
-_MINIMUM = 0.12
 _CANDIDATES = 10
+_LONGEST_ID = 256
 
 
 class Candidate(Record, frozen=True, kw_only=True):
-    """One agent with its score (0 to 1, rounded) and why."""
+    """One agent that fits: `score` 0 to 1 against the best of this task, `confidence` the chance that it is right.
+
+    `capability` is its best matching one and `missing_inputs` what that one needs to know; `preferred` lists the
+    preferred ids that the agent has.
+    """
 
     name: str
     score: float
     reasons: tuple[str, ...]
+    confidence: float = 0.0
+    capability: str = ""
+    missing_inputs: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
+
+
+class Rejected(Record, frozen=True, kw_only=True):
+    """One agent that does not fit, and why."""
+
+    name: str
+    reason: str
 
 
 class Selection(Record, frozen=True, kw_only=True):
-    """The chosen agent, why, and who else was considered."""
+    """The chosen agent, why, and who else was considered.
+
+    `fits` is false when none fits: then `agent` is the default one, or "" when required ids leave nobody.
+    """
 
     agent: str
     reason: str
     candidates: tuple[Candidate, ...]
+    fits: bool = False
+    margin: float = 0.0
+    rejected: tuple[Rejected, ...] = ()
 
 
-def words(text: str) -> list[str]:
-    """Return the meaningful words of a text, reduced to a common stem."""
-    found = _WORD.findall(text.casefold())
-    return [_stem(word) for word in found if word not in _STOP and len(word) > 1]
+class Wishes(NamedTuple):
+    """Ids of capabilities or skills: all `required` must match, `preferred` rank. `ID@VERSION` pins (D27)."""
+
+    required: tuple[str, ...] = ()
+    preferred: tuple[str, ...] = ()
 
 
-def spellings(text: str) -> dict[str, str]:
-    """Return the meaningful words of a text by their stem, each as it is first spelled there."""
-    found: dict[str, str] = {}
-    for word in _WORD.findall(text.casefold()):
-        if word not in _STOP and len(word) > 1:
-            found.setdefault(_stem(word), word)
-    return found
+class _Match(NamedTuple):
+    total: float
+    fit: Fit
+    document: int
 
 
-def _stem(word: str) -> str:
-    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ers", "er", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            root = word[: -len(ending)]
-            return root + "y" if ending in ("ies", "ied") else root.rstrip("e") or root
-    return word.rstrip("e") if len(word) > 4 else word
+_NOTHING = Fit(0.0, 0.0, 0.0)
 
 
-def _documents(agent: Agent) -> list[tuple[str, str]]:
-    fields = [("name", agent.name), ("category", " ".join(agent.category_path))]
-    for capability in agent.capabilities:
-        fields.append(("capability", capability.id))
-        fields.append(("summary", capability.summary))
-        fields.append(("outcome", capability.outcome))
-        fields.extend(("example", example) for example in capability.examples)
-    return fields
+class AgentSelector:
+    """A fleet ready for selection. `skills` names the enabled skills of each agent; it does not change afterwards."""
 
+    def __init__(self, agents: Sequence[Agent], skills: Mapping[str, Collection[str]] | None = None) -> None:
+        self._agents = {agent.name: agent for agent in agents if agent.definition_digest or not agent.diagnostics}
+        self._skills = skills or {}
+        self._documents: list[Document] = []
+        self._owners: list[tuple[str, Capability | None]] = []
+        for agent in self._agents.values():
+            for capability in agent.capabilities or (None,):
+                self._owners.append((agent.name, capability))
+                self._documents.append(_read(agent, capability))
+        self._index = LexicalIndex(map(document_words, self._documents))
 
-def rank(task: str, agents: Iterable[Agent]) -> tuple[Candidate, ...]:
-    """Return the agents that fit the task at all, best first; ties by name."""
-    pool = [(agent, _documents(agent)) for agent in agents if not agent.diagnostics]
-    spread: Counter[str] = Counter()
-    for _, fields in pool:
-        spread.update({word for _, text in fields for word in words(text)})
-    wanted = spellings(task)
-    rarity = {word: math.log(1 + (len(pool) + 1) / (spread[word] + 0.5)) for word in wanted}
-    total = sum(rarity.values()) * max(_WEIGHTS.values()) or 1.0
-    ranked = [_score(agent, fields, rarity, total, wanted) for agent, fields in pool]
-    fitting = [candidate for candidate in ranked if candidate.score >= _MINIMUM]
-    return tuple(sorted(fitting, key=lambda c: (-c.score, c.name))[:_CANDIDATES])
+    def select(self, task: str, default: str, wishes: Wishes | None = None) -> Selection:
+        """Choose for a task; `default` is who works when none fits.
 
+        Raises:
+            InvalidRequest: a required or preferred id is malformed.
+        """
+        wanted = wishes or Wishes()
+        for given in (*wanted.required, *wanted.preferred):
+            _check_id(given)
+        lacking = {name: lack for name in self._agents if (lack := self._lacking(name, wanted.required))}
+        ranked, rejected = self._rank(task, wanted, lacking)
+        if ranked:
+            best = ranked[0]
+            margin = best.score - ranked[1].score if len(ranked) > 1 else best.score
+            return Selection(
+                agent=best.name,
+                reason="; ".join((*best.reasons, *_told_preferred(best))) or "it has every required capability",
+                candidates=ranked,
+                fits=True,
+                margin=round(max(margin, 0.0), 4),
+                rejected=rejected,
+            )
+        count = len(self._agents)
+        if wanted.required:
+            reason = f"none of {count} visible agents has {', '.join(wanted.required)}: nobody is chosen"
+            return Selection(agent="", reason=reason, candidates=(), rejected=rejected)
+        reason = f"none of {count} visible agents declares a capability that fits: the default agent is used"
+        return Selection(agent=default, reason=reason, candidates=(), rejected=rejected)
 
-def _score(
-    agent: Agent,
-    fields: Sequence[tuple[str, str]],
-    rarity: Mapping[str, float],
-    total: float,
-    wanted: Mapping[str, str],
-) -> Candidate:
-    best: dict[str, tuple[float, str]] = {}
-    for kind, text in fields:
-        for word in set(words(text)) & rarity.keys():
-            value = rarity[word] * _WEIGHTS[kind]
-            if word not in best or value > best[word][0]:
-                best[word] = (value, kind)
-    by_kind: dict[str, list[str]] = {}
-    for word, spelled in wanted.items():
-        if word in best:
-            by_kind.setdefault(best[word][1], []).append(spelled)
-    score = round(min(sum(value for value, _ in best.values()) / total, 1.0), 4)
-    reasons = tuple(f"{_PLACES[kind]} mentions {', '.join(found)}" for kind, found in sorted(by_kind.items()))
-    return Candidate(name=agent.name, score=score, reasons=reasons)
+    def _rank(
+        self, task: str, wanted: Wishes, lacking: Mapping[str, str]
+    ) -> tuple[tuple[Candidate, ...], tuple[Rejected, ...]]:
+        query = read_query(tokens(task))
+        scores = self._index.score(query)
+        out = {number for number, (name, _) in enumerate(self._owners) if name in lacking}
+        matches = self._matches(query, scores, combine(scores, out))
+        candidates, rejected = [], [Rejected(name=name, reason=lack) for name, lack in lacking.items()]
+        for name in self._agents:
+            if name in lacking:
+                continue
+            match = matches.get(name)
+            # Having every required capability is a fit by itself, whatever the words are.
+            if wanted.required or (match is not None and match.fit.confidence >= DEFAULT_MINIMUM):
+                candidates.append(self._candidate(name, match, task, wanted))
+            else:
+                rejected.append(Rejected(name=name, reason=_unlike(match)))
+        candidates.sort(key=lambda one: (-len(one.preferred), -one.score, one.name))
+        near = {name: match.total for name, match in matches.items()}
+        rejected.sort(key=lambda one: (-near.get(one.name, 0.0), one.name))
+        return tuple(candidates[:_CANDIDATES]), tuple(rejected[:_CANDIDATES])
 
+    def _matches(self, query: Query, scores: Scores, totals: Mapping[int, float]) -> dict[str, _Match]:
+        """Return the best document of every agent that shares anything with the task."""
+        best: dict[str, int] = {}
+        for number in sorted(totals):
+            name = self._owners[number][0]
+            if name not in best or totals[number] > totals[best[name]]:
+                best[name] = number
+        return {
+            name: _Match(
+                totals[number],
+                measure(self._index, query, number, scores.groups.get(number, 0.0), scores.length),
+                number,
+            )
+            for name, number in best.items()
+        }
 
-def select(task: str, agents: Sequence[Agent], default: str) -> Selection:
-    """Choose the best fitting agent, else the default one."""
-    candidates = rank(task, agents)
-    if not candidates:
-        return Selection(
-            agent=default,
-            reason=f"none of {len(agents)} visible agents declares a capability that fits: the default agent is used",
-            candidates=(),
+    def _candidate(self, name: str, match: _Match | None, task: str, wanted: Wishes) -> Candidate:
+        capability = self._owners[match.document][1] if match else None
+        return Candidate(
+            name=name,
+            score=round(match.total, 4) if match else 0.0,
+            confidence=round((match.fit if match else _NOTHING).confidence, 4),
+            reasons=explain(self._documents[match.document], task) if match else (),
+            capability=capability.id if capability else "",
+            missing_inputs=capability.context_needed if capability else (),
+            preferred=tuple(one for one in wanted.preferred if not self._lack(name, one)),
         )
-    best = candidates[0]
-    return Selection(agent=best.name, reason="; ".join(best.reasons), candidates=candidates)
+
+    def _lacking(self, name: str, required: Sequence[str]) -> str:
+        return "; ".join(lack for one in required if (lack := self._lack(name, one)))
+
+    def _lack(self, name: str, wanted: str) -> str:
+        """Return what an agent lacks of one id, "" when it has it."""
+        wanted_id, _, pin = wanted.partition("@")
+        for capability in self._agents[name].capabilities:
+            if capability.id != wanted_id:
+                continue
+            if pin in ("", capability.version, capability.digest):
+                return ""
+            present = capability.digest if pin.startswith("sha256:") else capability.version or "no version"
+            return f"has {wanted_id} as {present}, not {pin}"
+        if not pin and wanted_id in self._skills.get(name, ()):
+            return ""
+        return f"lacks {wanted}"
+
+
+def _read(agent: Agent, capability: Capability | None) -> Document:
+    fields = [
+        name_field(agent.name)._replace(repeat=1),
+        Field("its category", split_name(" ".join(agent.category_path))),
+    ]
+    if capability is not None:
+        fields = [
+            Field("a capability", split_name(capability.id), 2),
+            Field("a capability's summary", capability.summary),
+            Field("a capability's outcome", capability.outcome),
+            *(Field("a capability's example", example) for example in capability.examples),
+            *fields,
+        ]
+    return Document(agent.name, tuple(fields))
+
+
+def _unlike(match: _Match | None) -> str:
+    if match is None:
+        return "shares no word with the task"
+    return f"hardly resembles the task: right with {match.fit.confidence:.0%}, below {DEFAULT_MINIMUM:.0%}"
+
+
+def _told_preferred(candidate: Candidate) -> tuple[str, ...]:
+    return (f"it has the preferred {', '.join(candidate.preferred)}",) if candidate.preferred else ()
+
+
+def _check_id(given: str) -> None:
+    wanted_id = given.partition("@")[0]
+    if not wanted_id or len(given) > _LONGEST_ID or any(letter.isspace() or letter == "," for letter in given):
+        raise InvalidRequest(
+            f"{given!r} is no capability id: give an id without spaces or commas, or a pin ID@VERSION, ID@sha256:…",
+            code="capability_id_invalid",
+        )
+
+
+def rank(task: str, agents: Sequence[Agent]) -> tuple[Candidate, ...]:
+    """Return the agents that fit a task, best first; ties by name."""
+    return AgentSelector(agents).select(task, "").candidates
+
+
+def select(task: str, agents: Sequence[Agent], default: str, wishes: Wishes | None = None) -> Selection:
+    """Choose the best fitting agent, else the default one."""
+    return AgentSelector(agents).select(task, default, wishes)

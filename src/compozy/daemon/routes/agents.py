@@ -10,7 +10,7 @@ from compozy.model.errors import InvalidRequest
 from compozy.model.resolution import AgentResolution
 from compozy.model.workspace import Workspace
 from compozy.runtime.definitions import Definitions
-from compozy.runtime.selection import Selection
+from compozy.runtime.selection import Selection, Wishes
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 
@@ -19,6 +19,8 @@ class SelectAgent(Body, frozen=True, kw_only=True):
     task: str
     workspace: str = ""
     workspace_path: str = ""
+    require: tuple[str, ...] = ()
+    prefer: tuple[str, ...] = ()
 
 
 async def _workspace(app: Services, request: Request) -> Workspace | None:
@@ -64,7 +66,7 @@ async def select_agent(app: Services, request: Request) -> Response:
         workspace = await app.workspaces.get(body.workspace)
     elif body.workspace_path:
         workspace = await app.workspaces.resolve_or_register(body.workspace_path)
-    return json_response(await app.fleet.select(body.task, workspace))
+    return json_response(await app.fleet.select(body.task, workspace, Wishes(body.require, body.prefer)))
 
 
 ROUTES: tuple[Route, ...] = (
@@ -109,7 +111,7 @@ ROUTES: tuple[Route, ...] = (
         path="/api/agents/select",
         handler=select_agent,
         name="selectAgent",
-        summary="Choose an agent for a task by declared capabilities",
+        summary="Choose an agent for a task by declared capabilities and enabled skills, or say that none fits",
         body=SelectAgent,
         answer=Selection,
         kind="write",

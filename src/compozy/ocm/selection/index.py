@@ -18,6 +18,8 @@ from compozy.ocm.selection.words import grams, stem
 # Chosen on ToolE's training rows; see docs/selection.md.
 K1 = 1.2
 B = 0.75
+# How rare a word is in a catalogue of three says little: a smaller one is judged as if it had this many documents.
+FLOOR = 100
 # Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
 # most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
 SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_500
@@ -60,6 +62,7 @@ class LexicalIndex:
                 else:
                     places.append(number)
         self.size = len(lengths)
+        self._judged = max(self.size, FLOOR)
         self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
         self._weigh_stems(occurrences, lengths)
         self._weigh_groups(occurrences)
@@ -89,7 +92,7 @@ class LexicalIndex:
         for group, held in holders.items():
             # Words are taken to fall independently: near enough, and no document has to be looked at.
             absent = math.prod(1 - spread[number] / self.size for number in held)
-            rarity = math.log((1 + self.size) / (1 + self.size * (1 - absent))) + 1
+            rarity = self._group_rarity(1 - absent)
             self._groups[group] = (rarity, array("I", held))
         squares = [0.0] * self.size
         for word, places in occurrences.items():
@@ -103,7 +106,10 @@ class LexicalIndex:
         self._scale = array("d", [1 / math.sqrt(square) if square else 0.0 for square in squares])
 
     def _rarity(self, spread: int) -> float:
-        return math.log(1 + (self.size - spread + 0.5) / (spread + 0.5))
+        return math.log(1 + (self._judged - spread + 0.5) / (spread + 0.5))
+
+    def _group_rarity(self, share: float) -> float:
+        return math.log((1 + self._judged) / (1 + self.size * share)) + 1
 
     def rarity(self, root: str) -> float:
         """Return how telling a stem is; one that no document has is the most telling of all."""
@@ -153,7 +159,7 @@ class LexicalIndex:
 
     def _resembling(self, query: Query) -> tuple[dict[int, float], float]:
         """Return the words of the vocabulary that share a character group, each with what its occurrence adds."""
-        rarest = math.log(1 + self.size) + 1
+        rarest = self._group_rarity(0.0)
         found: dict[int, float] = {}
         read = found.get
         square = 0.0

@@ -12,9 +12,13 @@ def explain(document: Document, task: str) -> tuple[str, ...]:
     for word in tokens(task):
         spelled.setdefault(stem(word), word)
     found: dict[str, list[str]] = {}
+    order = {word: number for number, word in enumerate(spelled.values())}
     for field in document.fields:
         for root in dict.fromkeys(map(stem, tokens(field.text))):
             if root in spelled:
                 found.setdefault(field.place, []).append(spelled.pop(root))
-    lines = [f"{place} mentions {', '.join(words[:_MOST_WORDS])}" for place, words in found.items()]
+    lines = [
+        f"{place} mentions {', '.join(sorted(words, key=order.__getitem__)[:_MOST_WORDS])}"
+        for place, words in found.items()
+    ]
     return tuple(lines[:_MOST_PLACES]) or ("its words resemble those of the task",)

@@ -1,0 +1,182 @@
+"""`compozy select`: which agent a task would go to, and why; a file of tasks as a regression test (issue 8; D29)."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from compozy.cli import completions
+from compozy.cli.commands.agent_read import with_source
+from compozy.cli.connection import JsonObject, connected, fetch, objects, text_of
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.output import Column, clean, plain, print_object, print_rows, write
+from compozy.cli.sessions import read_text
+from compozy.cli.wording import count
+from compozy.cli.workspace_context import WorkspaceContext, find
+from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
+
+_NONE = "none"
+_RESULTS = (
+    Column("RESULT", "result"),
+    Column("EXPECTED", "expected"),
+    Column("CHOSEN", "chosen"),
+    Column("TASK", "task"),
+)
+
+
+@command(
+    "select",
+    examples=(
+        'compozy select "write the release notes"',
+        'compozy select "review this change" --require review-code --prefer security@1.2 --explain',
+        "compozy select --test tasks.jsonl",
+    ),
+)
+@click.argument("task", required=False)
+@click.option(
+    "--require", multiple=True, metavar="ID", help="A capability or skill the agent must have; ID@VERSION pins."
+)
+@click.option("--prefer", multiple=True, metavar="ID", help="A capability or skill that puts an agent first.")
+@click.option("--explain", is_flag=True, help="Also show the other agents, and why each was not chosen.")
+@click.option(
+    "--test", "test_file", metavar="FILE", help="Lines of {task, expect}: check that each goes where it should."
+)
+@click.option(
+    "--workspace",
+    shell_complete=completions.workspaces,
+    help="Id, name or path of a workspace (default: the one you stand in).",
+)
+@pass_invocation
+def select(
+    invocation: Invocation,
+    task: str | None,
+    require: tuple[str, ...],
+    prefer: tuple[str, ...],
+    explain: bool,
+    test_file: str | None,
+    workspace: str | None,
+) -> int:
+    """Say which agent TASK would go to here, without starting anything; a TASK of `-` is read from standard input.
+
+    Exit codes: 0 an agent fits (or every tested task went where it should), 1 none fits (or one did not).
+    """
+    if (task is None) == (test_file is None):
+        raise click.UsageError("give either a TASK or --test FILE")
+    cases = _read_cases(test_file) if test_file is not None else []
+    with connected(invocation) as client:
+        context = find(client, flag=workspace)
+        if task is None:
+            results = [_test(client, case, context) for case in cases]
+            return _show_results(invocation, results)
+        answer = ask(client, read_text(task, "the task"), context, require, prefer)
+    if invocation.is_human:
+        _show(answer, explained=explain)
+    else:
+        print_object(invocation, with_source(answer, context), (), name="selection")
+    return EXIT_OK if answer.get("fits") else EXIT_GENERIC
+
+
+def ask(
+    client: "DaemonClient",
+    task: str,
+    context: WorkspaceContext | None,
+    require: Sequence[str] = (),
+    prefer: Sequence[str] = (),
+) -> JsonObject:
+    """Ask the daemon for its choice."""
+    body: JsonObject = {"task": task, "workspace": context.id if context else ""}
+    # Left out when empty, so that an older daemon still understands the call.
+    body.update({key: list(value) for key, value in (("require", require), ("prefer", prefer)) if value})
+    return fetch(client, "POST", "/api/agents/select", body=body)
+
+
+def _show(answer: JsonObject, *, explained: bool) -> None:
+    candidates = objects(answer.get("candidates"))
+    best = candidates[0] if candidates else {}
+    if answer.get("fits"):
+        write(clean(f"{text_of(answer, 'agent')}  {_percent(best)}: {text_of(answer, 'reason')}\n"))
+        if best.get("missing_inputs"):
+            write(clean(f"  {text_of(best, 'capability')} needs: {plain(best['missing_inputs'])}\n"))
+    else:
+        write(clean(f"none fits: {text_of(answer, 'reason')}\n"))
+        if text_of(answer, "agent"):
+            write(clean(f"  a run would use {text_of(answer, 'agent')}\n"))
+    if not explained:
+        return
+    for title, rows in (("Also fit", candidates[1:]), ("Do not fit", objects(answer.get("rejected")))):
+        if rows:
+            write(f"\n{title}\n")
+        for row in rows:
+            reason = (
+                text_of(row, "reason") or "; ".join(map(str, _list(row.get("reasons")))) or "it has what is required"
+            )
+            write(clean(f"  {text_of(row, 'name')}  {_percent(row)}: {reason}".replace("  :", ":") + "\n"))
+
+
+def _percent(row: JsonObject) -> str:
+    value = row.get("confidence")
+    # Nothing is certain: a chance that rounds to one is shown as 99 of 100.
+    return f"{min(float(value), 0.99):.0%}" if isinstance(value, (int, float)) else ""
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _read_cases(file: str) -> list[JsonObject]:
+    """Read the tasks of a regression file: one JSON object a line; empty lines and lines with # are passed over.
+
+    Raises:
+        LocalError: the file cannot be read, or a line is not `{"task": …, "expect": …}`.
+    """
+    try:
+        lines = Path(file).read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LocalError(
+            f"could not read {file!r}: {error}; give a UTF-8 file of JSON lines", code="test_unreadable"
+        ) from error
+    cases: list[JsonObject] = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or line.lstrip().startswith("#"):
+            continue
+        try:
+            case = json.loads(line)
+        except ValueError:
+            case = None
+        if not isinstance(case, dict) or not (
+            isinstance(case.get("task"), str) and isinstance(case.get("expect"), str)
+        ):
+            raise LocalError(
+                f'{file}:{number}: {line[:60]!r} is no test; write {{"task": "…", "expect": "agent or none"}}',
+                code="test_invalid",
+            )
+        cases.append(case)
+    if not cases:
+        raise LocalError(
+            f"{file!r} holds no test; write one JSON object with task and expect a line", code="test_empty"
+        )
+    return cases
+
+
+def _test(client: "DaemonClient", case: JsonObject, context: WorkspaceContext | None) -> JsonObject:
+    wishes = [[str(one) for one in _list(case.get(key))] for key in ("require", "prefer")]
+    answer = ask(client, text_of(case, "task"), context, *wishes)
+    chosen = text_of(answer, "agent") if answer.get("fits") else _NONE
+    expected = text_of(case, "expect")
+    result = "ok" if chosen == expected else "WRONG"
+    reason = text_of(answer, "reason")
+    return {"result": result, "expected": expected, "chosen": chosen, "task": case["task"], "reason": reason}
+
+
+def _show_results(invocation: Invocation, results: Sequence[JsonObject]) -> int:
+    wrong = [row for row in results if row["result"] != "ok"]
+    print_rows(invocation, results, _RESULTS, name="tests")
+    if invocation.is_human:
+        write(f"\n{len(results) - len(wrong)} of {count(len(results), 'task')} went where expected\n")
+    return EXIT_GENERIC if wrong else EXIT_OK

@@ -1,0 +1,67 @@
+"""`compozy select` against a running daemon: the choice, its reasons, "none fits", and a file of tasks as a test."""
+
+import json
+
+import pytest
+
+from tests.kit.cli import Cli, sequence, write_agent
+
+REVIEWER = "---\nname: reviewer\nprovider: offline\n---\nYou review.\n"
+CAPABILITIES = """[[capabilities]]
+id = "review-code"
+summary = "Review a change for faults"
+outcome = "A list of findings"
+version = "1.2"
+context_needed = ["the diff"]
+"""
+
+
+@pytest.fixture
+def workspace(shared: Cli) -> Cli:
+    write_agent(shared.folder / ".compozy", "reviewer", REVIEWER)
+    (shared.folder / ".compozy/agents/reviewer/capabilities.toml").write_text(CAPABILITIES)
+    assert shared("workspace", "add", ".").code == 0
+    return shared
+
+
+def test_the_choice_comes_with_its_reason_and_what_it_still_needs(workspace: Cli) -> None:
+    call = workspace("select", "please review this change")
+    assert call.code == 0
+    assert call.out.startswith("reviewer  ")
+    assert "a capability mentions review" in call.out and "review-code needs: the diff" in call.out
+
+
+def test_none_fits_ends_with_one_and_names_the_default_and_the_reasons(workspace: Cli) -> None:
+    call = workspace("select", "sail to Malta", "--explain")
+    assert call.code == 1
+    assert call.out.startswith("none fits: ") and "a run would use general" in call.out
+    assert "reviewer: shares no word with the task" in call.out
+
+
+def test_required_ids_and_pins_decide_before_words(workspace: Cli) -> None:
+    assert workspace("select", "anything", "--require", "review-code@1.2").out.startswith("reviewer")
+    call = workspace("select", "review this change", "--require", "review-code@9", "-o", "json")
+    assert call.code == 1
+    answer = call.json()
+    assert isinstance(answer, dict) and answer["agent"] == ""
+    assert {"name": "reviewer", "reason": "has review-code as 1.2, not 9"} in sequence(answer["rejected"])
+
+
+def test_a_file_of_tasks_is_a_test_that_fails_by_the_task(workspace: Cli) -> None:
+    file = workspace.folder / "tasks.jsonl"
+    good = [{"task": "review this change", "expect": "reviewer"}, {"task": "sail to Malta", "expect": "none"}]
+    file.write_text("# a remark\n\n" + "".join(json.dumps(case) + "\n" for case in good))
+    call = workspace("select", "--test", str(file))
+    assert call.code == 0 and "2 of 2 tasks went where expected" in call.out
+    file.write_text(json.dumps({"task": "review this change", "expect": "general"}) + "\n")
+    call = workspace("select", "--test", str(file), "-o", "json")
+    assert call.code == 1
+    assert sequence(call.json())[0]["chosen"] == "reviewer"
+
+
+@pytest.mark.parametrize("text", ["", "[1]\n", '{"task": 5}\n'])
+def test_a_file_that_holds_no_test_is_refused_with_its_line(workspace: Cli, text: str) -> None:
+    file = workspace.folder / "bad.jsonl"
+    file.write_text(text)
+    call = workspace("select", "--test", str(file))
+    assert call.code == 1 and "bad.jsonl" in call.err

@@ -1,0 +1,73 @@
+"""What choosing a capability or an agent promises (issue 8 items 7 and 8; decisions O4, D27, D29)."""
+
+from tests.promises import Promise
+
+_ENGINE = "tests/unit/ocm/selection/test_engine.py::"
+_WISHES = "tests/unit/runtime/test_selection_wishes.py::"
+_CLI = "tests/interaction/cli/test_select.py::"
+
+PROMISES: tuple[Promise, ...] = (
+    Promise(
+        "selection.constraints",
+        "issue 8 item 7; O4",
+        "Hard constraints decide before any score, and the refusal names its rule",
+        _ENGINE + "test_a_hard_constraint_beats_every_score_and_says_which_rule_it_was",
+    ),
+    Promise(
+        "selection.exact",
+        "issue 8 item 7",
+        "A catalogue's verdicts are those of the policy, one by one",
+        _ENGINE + "test_the_verdicts_are_those_of_the_policy_one_by_one",
+    ),
+    Promise(
+        "selection.none",
+        "issue 8 item 7",
+        "None fits is an answer",
+        _ENGINE + "test_none_fits_is_an_answer_and_names_the_nearest",
+    ),
+    Promise(
+        "selection.deterministic",
+        "issue 8 item 7",
+        "The same catalogue and request give the same answer in any order",
+        _ENGINE + "test_order_does_not_matter_and_ties_go_by_id",
+    ),
+    Promise(
+        "selection.prior",
+        "issue 8 item 7",
+        "A prior settles a tie and never beats the words",
+        _ENGINE + "test_a_prior_settles_a_tie_and_never_beats_the_words",
+    ),
+    Promise(
+        "selection.required", "D29", "All required ids must match", _WISHES + "test_every_required_id_must_match"
+    ),
+    Promise(
+        "selection.preferred",
+        "D29",
+        "Preferred ids rank",
+        _WISHES + "test_preferred_ids_rank_before_words_among_those_that_fit",
+    ),
+    Promise(
+        "selection.pins",
+        "D27",
+        "A pin that does not match fails",
+        _WISHES + "test_a_pin_must_match_the_version_or_the_digest",
+    ),
+    Promise(
+        "selection.skills",
+        "D29",
+        "Enabled skill names count like capability ids",
+        _WISHES + "test_enabled_skills_count_like_capabilities_and_disabled_ones_do_not",
+    ),
+    Promise(
+        "selection.test-file",
+        "issue 8 item 8",
+        "A regression file of tasks runs by select --test",
+        _CLI + "test_a_file_of_tasks_is_a_test_that_fails_by_the_task",
+    ),
+    Promise(
+        "selection.semantic",
+        "issue 8 item 7",
+        "A small embedding model beside the words",
+        deferred="issue 8: the extra compozy[semantic] is not built",
+    ),
+)
