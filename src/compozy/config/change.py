@@ -91,7 +91,9 @@ def change_settings(home: Home, values: Mapping[Key, object], workspace_root: Pa
     path = _file(home, workspace_root)
     with _locked(home):
         source = read_toml(path)
-        text = change_values(source.text if source else "", dict(values), path=str(path))
+        table = source.table if source else {}
+        spelled = {_spelled(table, key): value for key, value in values.items()}
+        text = change_values(source.text if source else "", spelled, path=str(path))
         load_config(home, workspace_root, instead={path: text})
         if source is None or text != source.text:
             write_settings_file(path, text)

@@ -9,12 +9,17 @@ import stat
 from collections.abc import Callable, Iterator
 
 from compozy.config.config import Config
-from compozy.config.detection import is_installed, missing_program
+from compozy.config.detection import is_installed
 from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.load import load_config
+from compozy.config.provider_auth import ProviderAuth, auth_status
+from compozy.config.providers import build_defaults
+from compozy.config.redaction import Redactor
+from compozy.config.secrets import Secrets
 from compozy.model.api import ApiDiagnostic, DataFreshness, DiagnosticSeverity
 from compozy.model.errors import CompozyError
+from compozy.model.provider import Provider
 from compozy.model.record import Record
 from compozy.model.times import now
 
@@ -101,7 +106,7 @@ def check_home(home: Home) -> list[Finding]:
         findings.append(finding("config", "config_invalid", "error", error.message))
         return findings
     findings += _configuration(home, config)
-    findings += _providers(config)
+    findings += _providers(home, config)
     return findings
 
 
@@ -151,24 +156,47 @@ def _configuration(home: Home, config: Config) -> Iterator[Finding]:
         yield finding("config", "config_valid", "ok", f"{str(home.config_file)!r} is valid")
 
 
-def _providers(config: Config) -> Iterator[Finding]:
+def _providers(home: Home, config: Config) -> Iterator[Finding]:
     name = config.defaults.provider
     row = config.providers.get(name)
+    is_there = Secrets(home, Redactor()).is_there
     if not name:
         text = "no default provider is set; agents that name none cannot run"
         yield finding("provider", "default_missing", "warn", text, command="compozy install")
     elif row is None:
         text = f"the default provider {name!r} does not exist; set one that does"
         yield finding("provider", "default_unknown", "error", text, command="compozy install")
-    elif missing := missing_program(row):
-        yield finding(
-            "provider",
-            "default_program_missing",
-            "error",
-            f"the default provider {name!r} needs the program {missing!r}, which is not on PATH; install it",
-            code="provider_cli_missing",
-        )
     else:
-        yield finding("provider", "default_found", "ok", f"the default provider {name!r} can be started")
-    found = [row.id for row in config.providers.values() if is_installed(row)]
-    yield finding("provider", "installed", "info", f"found on this machine: {', '.join(found) or 'none'}")
+        yield _default_provider(row, auth_status(row, is_there))
+    plain = build_defaults(home)
+    mends: dict[str, object] = {}
+    for other in config.providers.values():
+        auth = auth_status(other, is_there)
+        if auth.mend:
+            mends[other.id] = auth.mend
+        if other.id != name and other != plain.get(other.id) and auth.mend and auth.state != "authenticated":
+            text = f"provider {other.id!r} cannot be used yet: {auth.message}; {auth.mend}"
+            yield finding(
+                "provider", f"not_ready_{other.id}", "info", text, code=auth.code, command=_command(auth.mend)
+            )
+    found = [one.id for one in config.providers.values() if is_installed(one)]
+    text = f"found on this machine: {', '.join(found) or 'none'}; what each other one needs: compozy provider list"
+    yield finding("provider", "installed", "info", text, evidence={"needs": mends})
+
+
+def _default_provider(row: Provider, auth: ProviderAuth) -> Finding:
+    """Say whether the provider that agents use by default can be used."""
+    if auth.state == "missing_cli":
+        text = f"the default provider {row.id!r} cannot be started: {auth.message}; {auth.mend}"
+        name = "default_program_missing"
+    elif auth.state == "missing_credential" or (auth.state == "unknown" and "is not set" in auth.message):
+        text = f"the default provider {row.id!r} cannot be used: {auth.message}; {auth.mend}"
+        name = "default_not_ready"
+    else:
+        return finding("provider", "default_found", "ok", f"the default provider {row.id!r} can be started")
+    return finding("provider", name, "error", text, code=auth.code, command=_command(auth.mend))
+
+
+def _command(mend: str) -> str | None:
+    """Return the step when it is a command that can be copied, None when it is advice."""
+    return mend if mend.startswith(("compozy ", "npm ", "uv ")) else None

@@ -99,3 +99,24 @@ def test_only_the_end_of_a_long_log_is_taken_and_never_half_a_line(home: Home) -
     content = json.loads(write_bundle(home).read_text())
     assert len(json.dumps(content["log"])) < 300_000
     assert all(entry.startswith('{"message"') for entry in content["log"])
+
+
+def test_each_provider_that_is_set_up_is_told_what_it_lacks_and_the_command_that_mends_it(home: Home) -> None:
+    home.config_file.write_text(
+        '[defaults]\nprovider = "openai-compatible"\n'
+        '[providers.mine]\ncommand = "/no/such/agent"\n'
+        '[providers.ollama]\nruntime_provider = "openai-compatible"\n'
+    )
+    found = {item.id: item for item in check_home(home)}
+    default = found["provider.default_program_missing"]
+    assert default.severity == "error" and default.suggested_command == "compozy provider install openai-compatible"
+    assert "install /no/such/agent" in found["provider.not_ready_mine"].message
+    assert found["provider.not_ready_ollama"].suggested_command == "compozy provider install openai-compatible"
+    evidence = found["provider.installed"].evidence
+    assert evidence is not None
+    needs = evidence["needs"]
+    assert (
+        isinstance(needs, dict)
+        and "offline" not in needs
+        and needs["mine"] == ("install /no/such/agent and put it on PATH")
+    )

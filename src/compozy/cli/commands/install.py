@@ -46,14 +46,15 @@ def install(invocation: Invocation, provider: str | None, model: str | None) -> 
 
 def _ask_provider(invocation: Invocation) -> str:
     from compozy.config.builtin_providers import BUILTIN_PROVIDERS  # noqa: PLC0415 - start-up cost
-    from compozy.config.detection import first_installed  # noqa: PLC0415 - start-up cost
+    from compozy.config.detection import first_installed, is_installed  # noqa: PLC0415 - start-up cost
     from compozy.config.load import load_config  # noqa: PLC0415 - start-up cost
 
     set_already = load_config(invocation.home).defaults.provider
     usual = set_already or first_installed(BUILTIN_PROVIDERS.values())
     known = list(dict.fromkeys((*BUILTIN_PROVIDERS, usual)))
-    write("Which provider should agents use that name none?\n")
+    write("Which provider should agents use that name none? (* is on this machine)\n")
     for name, provider in BUILTIN_PROVIDERS.items():
-        write(f"  {name:<20} {provider.display_name}\n")
+        mark = "*" if is_installed(provider) else " "
+        write(f"{mark} {name:<20} {provider.display_name}\n")
     answer: str = click.prompt("provider", default=usual, type=click.Choice(known), show_choices=False)
     return answer

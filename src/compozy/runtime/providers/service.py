@@ -14,16 +14,20 @@ from compozy.config.effective import curated_table
 from compozy.config.environment import login_environment
 from compozy.config.home import Home
 from compozy.config.keys import Key
+from compozy.config.load import canonical_layer_table
 from compozy.config.openai_compatible import is_openai_compatible, missing_setting
 from compozy.config.provider_auth import Probed, ProviderAuth, auth_status, reference_of, slot_presence
 from compozy.config.redaction import Redactor
-from compozy.config.secrets import Secrets
+from compozy.config.secrets import VAULT_PREFIX, Secrets
+from compozy.config.toml_source import read_toml
+from compozy.config.vault import Vault
 from compozy.documents.text import nearest
-from compozy.model.errors import CompozyError, NotFound, Unprocessable
+from compozy.model.errors import CompozyError, InvalidRequest, NotFound, Unprocessable
 from compozy.model.provider import CuratedModel, Provider
 from compozy.model.times import now
 from compozy.runtime.providers.asking import PROBE_SECONDS, CannotAsk, classify, models_at, read_models, run, shown
 from compozy.runtime.providers.catalog import Heard, Row, model_rows, source_states
+from compozy.runtime.providers.settings_rows import provider_changes, settings_row
 
 
 class Providers:
@@ -45,12 +49,7 @@ class Providers:
         Raises:
             NotFound: there is none.
         """
-        provider = self._config.providers.get(canonical_provider(name))
-        if provider is None:
-            close = nearest(name, self._config.providers)
-            advice = f"did you mean {close!r}?" if close else "see `compozy provider list`"
-            raise NotFound(f"there is no provider {name!r}; {advice}", code="provider_unknown")
-        return provider
+        return _find(self._config, name)
 
     async def all(self) -> list[Row]:
         """Return every provider with its state."""
@@ -206,6 +205,73 @@ class Providers:
     def _lock(self, provider: Provider) -> asyncio.Lock:
         return self._asking.setdefault(provider.id, asyncio.Lock())
 
+    # Settings
+
+    async def settings_rows(self, written: Config, name: str = "") -> list[Row]:
+        """Return the settings page's rows of all providers or of one, as the file has them.
+
+        Raises:
+            NotFound: there is no such provider.
+        """
+        chosen = [_find(written, name)] if name else list(written.providers.values())
+        return await asyncio.to_thread(lambda: [self._settings_row(one, written) for one in chosen])
+
+    def _settings_row(self, provider: Provider, written: Config) -> Row:
+        source = read_toml(self._home.config_file)
+        table = canonical_layer_table(source.table).get("providers") if source is not None else None
+        return settings_row(
+            provider,
+            is_default=provider.id == written.defaults.provider,
+            is_written=isinstance(table, dict) and provider.id in table,
+            auth=msgspec.to_builtins(self.auth(provider)),
+            credentials=self.credentials(provider),
+        )
+
+    def changes(
+        self, written: Config, name: str, settings: Mapping[str, object], *, curation: Mapping[str, object]
+    ) -> dict[Key, object]:
+        """Return what a PUT of the settings page changes, by key of the file.
+
+        Raises:
+            InvalidRequest: a field or value that cannot be.
+            NotFound: a model is curated of a provider that does not exist.
+        """
+        row = canonical_provider(name)
+        changes = provider_changes(written.providers.get(row), row, settings)
+        if curation:
+            fields = {key: value for key, value in curation.items() if key != "model_id"}
+            unknown = set(fields) - {"default_effort", "deprecated", "featured", "hidden"}
+            if unknown or not curation.get("model_id"):
+                raise InvalidRequest("model_curation needs model_id, and takes default_effort and the three flags")
+            changes |= self.curation(name, str(curation["model_id"]), fields)
+        return changes
+
+    def removal(self, name: str) -> dict[Key, object]:
+        """Return the change that removes a provider's table.
+
+        Raises:
+            NotFound: the file has none.
+        """
+        source = read_toml(self._home.config_file)
+        row = canonical_provider(name)
+        table = canonical_layer_table(source.table).get("providers") if source is not None else None
+        if not isinstance(table, dict) or row not in table:
+            raise NotFound(f"the settings say nothing about provider {name!r}", code="provider_not_configured")
+        return {("providers", row): None}
+
+    def store_secrets(self, secrets: Mapping[str, str]) -> None:
+        """Put secrets of the settings page into the vault. Call it in a thread.
+
+        Raises:
+            InvalidRequest: a reference that is none of the vault's.
+            VaultError: the vault cannot be written.
+        """
+        for reference, value in secrets.items():
+            if not reference.startswith(VAULT_PREFIX) or not value:
+                raise InvalidRequest("a secret needs a value and a secret_ref like vault:providers/NAME/SLOT")
+            self._redactor.register(value)
+            Vault(self._home).set(reference.removeprefix(VAULT_PREFIX), value)
+
     def curation(self, name: str, model_id: str, given: Mapping[str, object]) -> dict[Key, object]:
         """Return the change of config.toml that curates one model; a field that is null goes back to its default.
 
@@ -223,6 +289,15 @@ class Providers:
         row = msgspec.structs.replace(row, **changed)
         rows = [*rows[:at], row, *rows[at + 1 :]] if at >= 0 else [*rows, row]
         return {("providers", provider.id, "models", "curated"): [curated_table(one) for one in rows]}
+
+
+def _find(config: Config, name: str) -> Provider:
+    provider = config.providers.get(canonical_provider(name))
+    if provider is None:
+        close = nearest(name, config.providers)
+        advice = f"did you mean {close!r}?" if close else "see `compozy provider list`"
+        raise NotFound(f"there is no provider {name!r}; {advice}", code="provider_unknown")
+    return provider
 
 
 def _can_ask(provider: Provider) -> bool:
