@@ -23,7 +23,7 @@ _log = logging.getLogger("compozy.fleet")
 _SMALL_FLEET = 250
 _OLD_SECONDS = 0.9
 # Looks follow each other at this distance at least, for this long after the last read.
-_PAUSE_SECONDS = 0.25
+_PAUSE_SECONDS = 0.2
 _WARM_SECONDS = 10.0
 _KEPT_PLACES = 64
 _Stamp = tuple[int, int, int, int, int]
@@ -127,7 +127,7 @@ class FleetViews:
 
     async def _keep_warm(self, shelf: _Shelf) -> None:
         while time.monotonic() - shelf.used_at < _WARM_SECONDS:
-            await asyncio.sleep(max(_PAUSE_SECONDS, 1.5 * shelf.cost))
+            await asyncio.sleep(max(_PAUSE_SECONDS, shelf.cost / 2))
             try:
                 await self._look(shelf, since=time.monotonic())
                 await self._save_reports()
