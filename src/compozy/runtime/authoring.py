@@ -6,7 +6,6 @@ from the disk, so that their digest is that of the next read, and carry no secre
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,8 +14,7 @@ from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
-from compozy.catalog.authoring.history import AgentHistory, Kept, place_of
-from compozy.catalog.authoring.states import FolderState, read_state
+from compozy.catalog.authoring.history import Kept, place_of
 from compozy.catalog.authoring.writes import (
     create_definition,
     delete_agent,
@@ -34,12 +32,12 @@ from compozy.documents.canonical import NoDigest, render
 from compozy.documents.names import is_reserved, name_problem
 from compozy.documents.source import SourceText
 from compozy.documents.text import trim
-from compozy.model import times
 from compozy.model.agent import Agent, Origin
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import InternalError, InvalidRequest, NotFound, Unprocessable
 from compozy.model.record import Record
 from compozy.model.workspace import Workspace
+from compozy.runtime.agent_memory import AgentMemory
 from compozy.runtime.agent_view import agent_payload
 from compozy.runtime.configs import Configs
 from compozy.runtime.edit_conflict import sentence, three_way
@@ -49,8 +47,6 @@ from compozy.runtime.workspaces import require_root
 
 Scope = Literal["global", "workspace"]
 T = TypeVar("T")
-# Definitions clients were shown, to tell them later what changed since; more than anybody edits at once.
-_REMEMBERED = 4096
 
 
 class Edit(Record, frozen=True, kw_only=True):
@@ -77,24 +73,13 @@ class Authoring:
         self._config = config
         self._configs = configs
         self._fleet = fleet
-        section = config.history
-        self._history = AgentHistory(
-            home.root / "history" / "agents", max_age=section.max_age, max_bytes=section.max_bytes
-        )
-        self._shown: OrderedDict[str, AgentDefinition] = OrderedDict()
+        self._memory = AgentMemory(home, config)
         # One write per place at a time: of the daemon's few threads only one waits for another program's lock there.
         self._turns: WeakValueDictionary[Path, asyncio.Lock] = WeakValueDictionary()
 
     def remember(self, agent: Agent) -> None:
         """Note what a client was shown, so that a later conflict can say what changed since."""
-        if not agent.definition_digest or agent.definition_digest in self._shown:
-            return
-        self._remember(agent.definition_digest, _definition_of(agent))
-
-    def _remember(self, digest: str, definition: AgentDefinition) -> None:
-        self._shown[digest] = definition
-        while len(self._shown) > _REMEMBERED:
-            self._shown.popitem(last=False)
+        self._memory.note_payload(agent)
 
     async def create(self, wanted: AgentDefinition, scope: Scope, workspace: Workspace | None) -> Agent:
         """Write a new agent.
@@ -143,14 +128,14 @@ class Authoring:
                 path,
                 wanted,
                 expected_digest=expected_digest.strip(),
-                keep=lambda folder, loaded: self._keep(folder, loaded, winner.origin, "update"),
+                keep=lambda folder, loaded: self._memory.keep(folder, loaded, winner.origin, "update"),
             )
             return done.loaded, Edit(changed=done.changed, in_place=done.in_place, note=done.note)
 
         try:
             loaded, edit = await self._on_disk(path, write)
         except StaleDefinition as conflict:
-            base = await asyncio.to_thread(self._base, name, expected_digest.strip())
+            base = await asyncio.to_thread(self._memory.definition, name, expected_digest.strip())
             facts = three_way(base, wanted, conflict.current.definition)
             conflict.details.update(facts)
             conflict.message = (
@@ -158,19 +143,8 @@ class Authoring:
             )
             conflict.hint = f"compozy agent info {name}"
             raise
-        self._remember(winner.loaded.definition_digest, present)
+        self._memory.note(winner.loaded.definition_digest, present)
         return await self._payload(loaded, winner.origin, winner.root, workspace), edit
-
-    def _base(self, name: str, digest: str) -> AgentDefinition | None:
-        """The definition a digest stood for: what this daemon showed, else what the history kept."""
-        shown = self._shown.get(digest)
-        if shown is not None:
-            return shown
-        kept = self._history.with_digest(name, digest)
-        if kept is None:
-            return None
-        text = FolderState(entries=self._history.entries(kept)).file("AGENT.md")
-        return read_header(SourceText(text.decode("utf-8")), "AGENT.md").definition if text is not None else None
 
     async def duplicate(
         self,
@@ -214,7 +188,7 @@ class Authoring:
         await self._on_disk(
             root,
             lambda: delete_agent(
-                path, root, keep=lambda folder: self._keep(folder, winner.loaded, winner.origin, "delete")
+                path, root, keep=lambda folder: self._memory.keep(folder, winner.loaded, winner.origin, "delete")
             ),
         )
         self._fleet.views.forget()
@@ -224,7 +198,9 @@ class Authoring:
     async def history(self, name: str, workspace: Workspace | None) -> tuple[Kept, ...]:
         """Return the kept states of an agent in the places visible from here, newest first."""
         places = await self._places(name, workspace)
-        return tuple(kept for kept in await asyncio.to_thread(self._history.states, name) if place_of(kept) in places)
+        return tuple(
+            kept for kept in await asyncio.to_thread(self._memory.history.states, name) if place_of(kept) in places
+        )
 
     async def restore(self, name: str, wanted: str, workspace: Workspace | None) -> tuple[Agent, Kept]:
         """Give an agent's folder the content of a kept state; its present state is kept first.
@@ -236,7 +212,7 @@ class Authoring:
         """
         _refuse_reserved(name)
         places = await self._places(name, workspace)
-        kept = await asyncio.to_thread(self._history.find, name, wanted, places)
+        kept = await asyncio.to_thread(self._memory.history.find, name, wanted, places)
         path = Path(kept.path)
         root = path.parent.parent
         found = await self._fleet.look(workspace, name)
@@ -246,8 +222,10 @@ class Authoring:
         origin: Origin = "global" if kept.origin == "global" else "workspace"
 
         def write() -> LoadedAgent | None:
-            entries = self._history.entries(kept)
-            return restore_agent(path, root, entries, keep=lambda folder: self._keep_found(folder, kept, found))
+            entries = self._memory.history.entries(kept)
+            return restore_agent(
+                path, root, entries, keep=lambda folder: self._memory.keep_again(folder, kept, found)
+            )
 
         loaded = await self._on_disk(root, write)
         if loaded is None:
@@ -255,39 +233,6 @@ class Authoring:
                 f"agent {name!r} is restored and does not load; see why: `compozy agent check`", code="agent_invalid"
             )
         return await self._payload(loaded, origin, root, workspace), kept
-
-    def _keep_found(self, folder: int, kept: Kept, found: Discovery) -> None:
-        present = next((a for a in (*found.agents, *found.shadowed) if str(a.loaded.path) == kept.path), None)
-        digest = present.loaded.definition_digest if present else ""
-        self._store(folder, replace(kept, operation="restore", definition_digest=digest))
-
-    def _keep(self, folder: int, loaded: LoadedAgent, origin: Origin, operation: Literal["update", "delete"]) -> None:
-        kept = Kept(
-            hash="",
-            name=loaded.name,
-            path=str(loaded.path),
-            origin=origin,
-            operation=operation,
-            at="",
-            definition_digest=loaded.definition_digest,
-            files=0,
-            size=0,
-        )
-        self._store(folder, kept)
-
-    def _store(self, folder: int, kept: Kept) -> None:
-        state = read_state(folder, limit=self._history.max_bytes)
-        self._history.keep(
-            replace(
-                kept,
-                hash=state.content_hash,
-                at=times.now(),
-                files=state.files,
-                size=state.size,
-                left_out=state.left_out,
-            ),
-            state,
-        )
 
     async def _on_disk(self, place: Path, write: Callable[[], T]) -> T:
         """Run a write in a thread; what the system refuses becomes one sentence with the path."""
@@ -338,7 +283,7 @@ class Authoring:
 
     async def _payload(self, loaded: LoadedAgent, origin: Origin, root: Path, workspace: Workspace | None) -> Agent:
         """Read the agent back as the next reader will; a definition that is not in force here is shown as written."""
-        self._remember(loaded.definition_digest, loaded.definition)
+        self._memory.note(loaded.definition_digest, loaded.definition)
         self._fleet.views.forget()
         try:
             agent = await self._fleet.get(loaded.name, workspace)
@@ -388,20 +333,3 @@ def _check_definition(definition: AgentDefinition) -> None:
     errors = read_header(SourceText(text), "AGENT.md").errors
     if errors:
         raise InvalidRequest(f"{errors[0].message}; correct it and send it again", code=errors[0].code)
-
-
-def _definition_of(agent: Agent) -> AgentDefinition:
-    return AgentDefinition(
-        name=agent.name,
-        prompt=agent.prompt,
-        provider=agent.provider,
-        command=agent.command,
-        model=agent.model,
-        reasoning_effort=agent.reasoning_effort,
-        tools=agent.tools,
-        toolsets=agent.toolsets,
-        deny_tools=agent.deny_tools,
-        permissions=agent.permissions,
-        skills_disabled=agent.skills.disabled if agent.skills else (),
-        category_path=agent.category_path,
-    )
