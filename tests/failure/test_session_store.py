@@ -13,12 +13,14 @@ from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.runtime.configs import Configs
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.create import CreateRequest
 from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.runtime.sessions.recovery import end_recorded_process
 from compozy.runtime.sessions.turns import Turn
+from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import EventQuery, SessionRecord, StoreUnavailable
 from compozy.store.memory import MemoryStore
@@ -58,6 +60,7 @@ async def sessions(tmp_path: Path, store: FailingStore) -> AsyncIterator[Session
     agent.write_text(f"---\nname: ann\ncommand: '{fake_agent_command(tmp_path, script)}'\n---\nHello.\n")
     config = load_config(home)
     redactor = Redactor()
+    trust = Trust(home)
     deps = Deps(
         store=store,
         home=home,
@@ -66,6 +69,8 @@ async def sessions(tmp_path: Path, store: FailingStore) -> AsyncIterator[Session
         end_process=end_recorded_process,
         redactor=redactor,
         secrets=Secrets(home, redactor),
+        trust=trust,
+        configs=Configs(home, config, trust),
         version=__version__,
     )
     made = Sessions(deps, Workspaces(store), Fleet(home, config))

@@ -11,6 +11,7 @@ from pathlib import Path
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.load import load_config
+from compozy.model.errors import CompozyError
 from compozy.runtime.trust import Trust
 
 Signature = tuple[int, ...]
@@ -24,6 +25,7 @@ class Configs:
         self._trust = trust
         self.home_config = config
         self._known: dict[str, tuple[tuple[Signature, ...], Config]] = {}
+        self._mistaken: dict[str, tuple[tuple[Signature, ...], Config]] = {}
 
     async def of(self, root: str) -> Config:
         """Return the configuration for sessions in a workspace; "" means the home's.
@@ -31,22 +33,40 @@ class Configs:
         Raises:
             ConfigError: the workspace's file, or the home's as it is now, has mistakes.
         """
-        path = Path(root) / ".compozy" / "config.toml"
-        if not root or path == self._home.config_file:
+        seen = self._seen(root)
+        if not seen:
             return self.home_config
-        own = _signature(path)
-        if not own:
-            self._known.pop(root, None)
-            return self.home_config
-        seen = (own, _signature(self._home.config_file), self._trust.grants.signature())
         known = self._known.get(root)
         if known is None or known[0] != seen:
-            config = await asyncio.to_thread(
-                load_config, self._home, Path(root), is_trusted=self._trust.trusts_file()
-            )
-            known = (seen, config)
+            known = (seen, await asyncio.to_thread(self._load, root))
             self._known[root] = known
         return known[1]
+
+    def shown(self, root: str) -> Config:
+        """Return the same at once, for lists: with mistakes in the workspace's file the home's is shown."""
+        seen = self._seen(root)
+        if not seen:
+            return self.home_config
+        known = next((k for k in (self._known.get(root), self._mistaken.get(root)) if k and k[0] == seen), None)
+        if known is None:
+            try:
+                known = self._known[root] = (seen, self._load(root))
+            except CompozyError:
+                # Kept apart: `of` finds the mistake itself and says it.
+                known = self._mistaken[root] = (seen, self.home_config)
+        return known[1]
+
+    def _seen(self, root: str) -> tuple[Signature, ...]:
+        """Return what the workspace's settings rest on, () when it has none of its own."""
+        path = Path(root) / ".compozy" / "config.toml"
+        own = _signature(path) if root and path != self._home.config_file else ()
+        if not own:
+            self._known.pop(root, None)
+            return ()
+        return (own, _signature(self._home.config_file), self._trust.grants.signature())
+
+    def _load(self, root: str) -> Config:
+        return load_config(self._home, Path(root), is_trusted=self._trust.trusts_file())
 
 
 def _signature(path: Path) -> Signature:

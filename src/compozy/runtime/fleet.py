@@ -20,6 +20,7 @@ from compozy.model.agent import Agent, AgentDiagnostic, Origin, SourceState
 from compozy.model.errors import InvalidRequest, NotFound
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload, broken_payload
+from compozy.runtime.configs import Configs
 from compozy.runtime.definitions import Definitions, explain
 from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
@@ -47,10 +48,15 @@ class Fleet:
     """Agents visible in a workspace or globally. `extensions` says what enabled extensions bring."""
 
     def __init__(
-        self, home: Home, config: Config, extensions: Callable[[], Sequence[ExtensionAgents]] = tuple
+        self,
+        home: Home,
+        config: Config,
+        extensions: Callable[[], Sequence[ExtensionAgents]] = tuple,
+        configs: Configs | None = None,
     ) -> None:
         self._home = home
         self._config = config
+        self._configs = configs
         self.views = FleetViews(home.agents, extensions, home.root / "cache" / "definitions")
         # The index of the last fleet that was asked; a large one is dear to build.
         self._selector: tuple[object, AgentSelector] | None = None
@@ -88,9 +94,15 @@ class Fleet:
         row = self._in_force(entry, workspace)
         return msgspec.structs.replace(row, diagnostics=findings) if findings else row
 
+    def _config_in(self, workspace: Workspace | None) -> Config:
+        """Return the settings that hold where the agents are looked at: a workspace may have some of its own."""
+        if workspace is None or self._configs is None:
+            return self._config
+        return self._configs.shown(workspace.root_dir)
+
     def _in_force(self, entry: FleetEntry, workspace: Workspace | None) -> Agent:
         assert entry.agent is not None
-        row = agent_payload(entry.agent, self._config, workspace.id if workspace else "")
+        row = agent_payload(entry.agent, self._config_in(workspace), workspace.id if workspace else "")
         if entry.warnings or entry.agent.extension:
             warnings = tuple(_finding(item) for item in entry.warnings)
             row = msgspec.structs.replace(row, warnings=warnings, extension=entry.agent.extension)
@@ -133,7 +145,7 @@ class Fleet:
         Raises:
             InvalidRequest: no name, unknown name, or a definition that does not load.
         """
-        name = resolve_agent_name(requested, workspace, self._config)
+        name = resolve_agent_name(requested, workspace, self._config_in(workspace))
         index = await self.views.confirm(workspace, await self.views.get(workspace), (name,))
         entry = index.get(name)
         if entry is not None and entry.agent is not None:
@@ -173,7 +185,7 @@ class Fleet:
         """
         if not task.strip():
             raise InvalidRequest("task is required: say in a sentence what should be done")
-        default = resolve_agent_name("", workspace, self._config)
+        default = resolve_agent_name("", workspace, self._config_in(workspace))
         usable = [row for row in (await self.visible(workspace)).agents if row.definition_digest]
         return await asyncio.to_thread(self._select, task, usable, default, workspace, wishes)
 

@@ -67,9 +67,9 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     if is_fresh:
         await workspaces.register_user_home()
     extensions = Extensions(home)
-    fleet = Fleet(home, config, extensions.brought)
     trust = Trust(home)
     configs = Configs(home, config, trust)
+    fleet = Fleet(home, config, extensions.brought, configs)
     secrets = Secrets(home, redactor)
     deps = Deps(
         store=store,

@@ -40,3 +40,19 @@ def test_an_unknown_agent_and_a_broken_setting_are_errors(shared: Cli) -> None:
     (shared.folder / ".compozy" / "config.toml").write_text("[roles.dreem]\n")
     broken = shared("agent", "resolve", "general")
     assert broken.code in (71, 78) and "config.toml:1" in broken.err
+
+
+def test_lists_show_what_a_session_of_the_workspace_would_use(shared: Cli) -> None:
+    folder = shared.folder / ".compozy"
+    write_agent(folder, "local", "---\nname: local\n---\nHello.\n")
+    (folder / "config.toml").write_text('[defaults]\nagent = "local"\nprovider = "offline"\n')
+    assert shared("workspace", "add", ".").code == 0
+    info = shared("agent", "info", "local", "-o", "json").object()
+    assert isinstance(info["effective_runtime"], dict) and info["effective_runtime"]["provider"] == "offline"
+    session = shared("session", "new", "-o", "json").object()
+    assert session["agent_name"] == "local"
+    assert shared("agent", "resolve", "local").out.count(str(folder / "config.toml") + ":3") == 1
+    (folder / "config.toml").write_text("[defaults]\nagnet = 1\n")
+    assert shared("agent", "info", "local").code == 0
+    refused = shared("session", "new")
+    assert refused.code in (71, 78) and "did you mean 'agent'" in refused.err

@@ -78,7 +78,8 @@ class AgentHost:
         Raises:
             Unprocessable: the agent does not offer what was chosen; then nothing has changed.
         """
-        config, before = self._deps.config, self._journal.record
+        before = self._journal.record
+        config = await self._deps.configs.of(before.session.workspace_path)
         if with_choice(before, choice, config) is before:
             return
         process = self.process

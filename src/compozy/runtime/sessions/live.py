@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
+from compozy.config.config import Config
 from compozy.model.errors import CompozyError, Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
@@ -121,7 +122,7 @@ class LiveSession:
         if self.is_busy or self.record.queue:
             return await self._enqueue(request, identity)
         self._refuse_read_only()
-        return await self._start(request.message, identity, read_choice(request.runtime, self._deps.config))
+        return await self._start(request.message, identity, read_choice(request.runtime, await self._config()))
 
     async def _start(self, text: str, identity: PromptRecord, choice: RuntimeSelection | None) -> Turn:
         self._is_admitting = True
@@ -149,7 +150,7 @@ class LiveSession:
         if mode == "interrupt" and request.mode and request.expected_turn_id != running:
             raise self._busy(f"expected_turn_id {request.expected_turn_id!r} is not the turn in flight ({running!r})")
         check_room(self.record, rules.queue_cap)
-        entry = new_entry(request.message, identity, mode, read_choice(request.runtime, self._deps.config))
+        entry = new_entry(request.message, identity, mode, read_choice(request.runtime, await self._config()))
         await self._deps.store.put_prompt(identity)
         first = mode == "interrupt"
         await self.journal.change(
@@ -312,7 +313,7 @@ class LiveSession:
             Conflict: a turn is in flight, or the choice was made on an older one.
             CompozyError: it cannot be met.
         """
-        choice = read_choice(given, self._deps.config)
+        choice = read_choice(given, await self._config())
         if self.is_busy:
             raise self._busy(
                 f"session {self.record.session.id!r} is busy: change its runtime when the turn has ended"
@@ -321,6 +322,9 @@ class LiveSession:
             check_revision(self.record, expected_revision)
             if choice is not None:
                 await self._host.choose(choice)
+
+    async def _config(self) -> Config:
+        return await self._deps.configs.of(self.record.session.workspace_path)
 
     async def cancel(self) -> tuple[str, str]:
         """Ask the turn in flight to end; idempotent.
