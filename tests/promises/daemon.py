@@ -315,4 +315,34 @@ PROMISES: tuple[Promise, ...] = (
         "every answer names the daemon's version, so that a newer client can say so",
         _HTTP + "test_every_answer_names_the_daemons_version",
     ),
+    Promise(
+        "daemon-hostile-paths",
+        "issue 2, bad input",
+        "a path that no file system holds is refused by its field, never a fault",
+        "tests/failure/test_hostile_requests.py::test_a_path_that_no_file_system_holds_is_refused_by_its_field",
+    ),
+    Promise(
+        "daemon-hostile-numbers",
+        "issue 2, bad input",
+        "numbers and times beyond all bounds are refused by name",
+        "tests/failure/test_hostile_requests.py::test_numbers_and_times_beyond_all_bounds_are_refused_by_name",
+    ),
+    Promise(
+        "daemon-head-bound",
+        "issue 2, bad input",
+        "a request head has a bound in bytes and in time",
+        "tests/failure/test_hostile_requests.py::test_a_head_without_end_is_cut_at_its_bound",
+    ),
+    Promise(
+        "daemon-body-time",
+        "issue 2, bad input",
+        "a body that stops coming is given up",
+        "tests/failure/test_hostile_requests.py::test_half_a_body_is_given_up_in_time",
+    ),
+    Promise(
+        "daemon-headers-twice",
+        "contract 1.3",
+        "Host, Origin or Sec-Fetch-Site given twice is refused",
+        "tests/failure/test_hostile_requests.py::test_a_header_that_decides_and_is_given_twice_is_refused",
+    ),
 )

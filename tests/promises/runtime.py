@@ -355,4 +355,17 @@ PROMISES: tuple[Promise, ...] = (
     _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
     _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),
+    Promise(
+        "sessions-delete-final",
+        "contract 3.5",
+        "a prompt that meets a delete neither brings the session back nor leaves an agent",
+        "tests/interaction/sessions/test_races.py::"
+        "test_a_prompt_that_meets_a_delete_neither_brings_the_session_back_nor_leaves_an_agent",
+    ),
+    Promise(
+        "containment-races",
+        "contract 5.5",
+        "a folder exchanged for a link while an agent reads or writes leads nowhere outside",
+        "tests/failure/test_hostile_workspaces.py::test_a_folder_exchanged_for_a_link_never_leads_a_read_outside",
+    ),
 )

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from compozy.daemon.body_limit import LimitedBody, check_declared_length
 from compozy.daemon.errors import error_response
-from compozy.daemon.guards import TcpGuard, is_loopback_peer
+from compozy.daemon.guards import TcpGuard, is_loopback_peer, refuse_repeated
 from compozy.daemon.route_table import RouteTable, path_parameters
 from compozy.daemon.routing import Route
 from compozy.daemon.sse import STOP_KEY
@@ -89,6 +89,7 @@ class Application:
     async def _answer(self, transport: Transport, scope: Scope, body: LimitedBody, headers: Headers) -> Response:
         method: str = scope["method"]
         if transport == "tcp" and self._guard is not None:
+            refuse_repeated(scope["headers"])
             self._guard.check(method, headers)
         if method == "OPTIONS":
             return Response(status_code=204, headers=_PREFLIGHT)

@@ -3,16 +3,17 @@
 Pure functions over header values. The Unix socket is guarded by its mode and passes none of this.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
 from compozy.daemon.listeners import is_loopback_host
-from compozy.model.errors import Forbidden
+from compozy.model.errors import Forbidden, InvalidRequest
 
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 _LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 _HTTP_PORT = 80
+_JUDGED_BY = frozenset({b"host", b"origin", b"sec-fetch-site"})
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,8 @@ class TcpGuard:
         except ValueError:
             parts, port = urlsplit(""), 0
         # A name that is not ours can be made to resolve to 127.0.0.1 by any web page's DNS.
-        if parts.username is not None or not self._is_own_name(parts.hostname or "") or port != self.port:
+        has_more = parts.username is not None or parts.path or parts.query or parts.fragment
+        if has_more or not self._is_own_name(parts.hostname or "") or port != self.port:
             raise Forbidden(
                 f"host {value!r} is not an address of this daemon; call http://localhost:{self.port}",
                 code="host_denied",
@@ -77,6 +79,18 @@ class TcpGuard:
 
     def _is_own_name(self, name: str) -> bool:
         return name in _LOOPBACK_NAMES or name == self.host.strip().lower().strip("[]")
+
+
+def refuse_repeated(headers: Iterable[tuple[bytes, bytes]]) -> None:
+    """Refuse a request that gives a header twice by which it is judged: which one counts nobody can know.
+
+    Raises:
+        InvalidRequest: naming the header.
+    """
+    judged = [name for name, _ in headers if name in _JUDGED_BY]
+    for name in set(judged):
+        if judged.count(name) > 1:
+            raise InvalidRequest(f"header {name.decode()!r} is given {judged.count(name)} times; send it once")
 
 
 def is_loopback_peer(client: object) -> bool:

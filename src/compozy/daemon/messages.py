@@ -21,6 +21,8 @@ class Body(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
 
 BodyType = TypeVar("BodyType", bound=msgspec.Struct)
 _NONE_RAW = b""
+# Of 2**63, the largest number anything here can hold.
+_MOST_DIGITS = 19
 
 
 async def read_body(request: Request, expected: type[BodyType]) -> BodyType:
@@ -93,9 +95,12 @@ def query_number(request: Request, name: str, *, default: int, minimum: int, max
     text = query_values(request).get(name, "")
     if not text:
         return default
-    if not (text.isascii() and text.removeprefix("-").isdigit()) or not minimum <= int(text[:20]) <= maximum:
+    digits = text.removeprefix("-")
+    # The length first: Python refuses to read thousands of digits, and leading zeros hide a large number.
+    is_number = digits.isascii() and digits.isdigit() and len(digits) <= _MOST_DIGITS
+    if not is_number or not minimum <= int(text) <= maximum:
         raise InvalidRequest(
-            f"query parameter {name!r} is {text!r}; write a whole number from {minimum} to {maximum}",
+            f"query parameter {name!r} is {text[:40]!r}; write a whole number from {minimum} to {maximum}",
             details={"parameter": name},
         )
     return int(text)

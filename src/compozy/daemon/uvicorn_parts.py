@@ -25,11 +25,11 @@ if _stands_in:
 try:
     from uvicorn.config import Config as UvicornConfig
     from uvicorn.protocols.http.flow_control import CLOSE_HEADER
-    from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+    from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
     from uvicorn.server import ServerState
 finally:
     if _stands_in:
         # Whoever wants uvicorn's command line in this process gets the real one.
         del sys.modules[_MAIN]
 
-__all__ = ["CLOSE_HEADER", "STATUS_LINE", "HttpToolsProtocol", "ServerState", "UvicornConfig"]
+__all__ = ["CLOSE_HEADER", "STATUS_LINE", "HttpToolsProtocol", "RequestResponseCycle", "ServerState", "UvicornConfig"]

@@ -28,20 +28,25 @@ def write_atomically(path: Path, data: bytes, *, mode: int = 0o600, exclusive: b
     """
     folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        _refuse_special_target(folder, path)
-        temporary = TEMPORARY_PREFIX + os.urandom(16).hex()
-        try:
-            _write_new(folder, temporary, data, mode)
-            if exclusive:
-                os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-            else:
-                os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        finally:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(temporary, dir_fd=folder)
-        os.fsync(folder)
+        write_in_folder(folder, path, data, mode=mode, exclusive=exclusive)
     finally:
         os.close(folder)
+
+
+def write_in_folder(folder: int, path: Path, data: bytes, *, mode: int = 0o600, exclusive: bool = False) -> None:
+    """Do the same in a folder that is open already, so that nothing on the way to it can be exchanged."""
+    _refuse_special_target(folder, path)
+    temporary = TEMPORARY_PREFIX + os.urandom(16).hex()
+    try:
+        _write_new(folder, temporary, data, mode)
+        if exclusive:
+            os.link(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        else:
+            os.rename(temporary, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary, dir_fd=folder)
+    os.fsync(folder)
 
 
 def _refuse_special_target(folder: int, path: Path) -> None:

@@ -12,6 +12,8 @@ from pathlib import Path
 from compozy.documents.limits import MAX_FILE_BYTES
 
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+# On the way a folder is only passed: one that may be entered but not listed (/home with 0711) is no obstacle.
+_PASSING_FLAGS = _FOLDER_FLAGS | getattr(os, "O_PATH", 0)
 # O_NONBLOCK: opening a pipe somebody placed there must not wait for a writer.
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 # A file that changes during this many readings in a row is being written without end.
@@ -59,10 +61,11 @@ def open_folder(path: Path, what: str) -> int:
         FileProblem: symlink-rejected, not-found, not-directory or unreadable.
     """
     parts = Path(os.path.abspath(path)).parts
-    handle = os.open(parts[0], _FOLDER_FLAGS)
+    handle = os.open(parts[0], _FOLDER_FLAGS if len(parts) == 1 else _PASSING_FLAGS)
     try:
         for index, part in enumerate(parts[1:], 2):
-            step = open_child_folder(handle, part, what, str(Path(*parts[:index])))
+            flags = _FOLDER_FLAGS if index == len(parts) else _PASSING_FLAGS
+            step = open_child_folder(handle, part, what, str(Path(*parts[:index])), flags=flags)
             os.close(handle)
             handle = step
     except BaseException:
@@ -71,20 +74,22 @@ def open_folder(path: Path, what: str) -> int:
     return handle
 
 
-def open_child_folder(parent: int, name: str, what: str, shown_path: str) -> int:
+def open_child_folder(parent: int, name: str, what: str, shown_path: str, *, flags: int = _FOLDER_FLAGS) -> int:
     """Open one folder below an open one.
 
     Raises:
         FileProblem: symlink-rejected, not-found, not-directory or unreadable.
     """
     try:
-        return os.open(name, _FOLDER_FLAGS, dir_fd=parent)
+        return os.open(name, flags, dir_fd=parent)
     except OSError as error:
         raise _problem(error, parent, name, what, shown_path, wants_folder=True) from None
 
 
-def read_file(parent: int, name: str, what: str, shown_path: str) -> tuple[bytes, os.stat_result]:
-    """Read a regular file below an open folder: its bytes and the state they belong to.
+def read_file(
+    parent: int, name: str, what: str, shown_path: str, *, most: int = MAX_FILE_BYTES
+) -> tuple[bytes, os.stat_result]:
+    """Read a regular file of up to `most` bytes below an open folder: its bytes and the state they belong to.
 
     Raises:
         FileProblem: symlink-rejected, not-found, not-regular-file, file-too-large or unreadable.
@@ -100,14 +105,14 @@ def read_file(parent: int, name: str, what: str, shown_path: str) -> tuple[bytes
                 kind = "a directory" if stat.S_ISDIR(before.st_mode) else "a special file"
                 message = f"{what} {shown_path}: must be a regular file, not {kind}"
                 raise FileProblem("not-regular-file", message, shown_path)
-            if before.st_size > MAX_FILE_BYTES:
+            if before.st_size > most:
                 raise FileProblem(
                     "file-too-large",
-                    f"{what} {shown_path}: {before.st_size} bytes exceed the limit of {MAX_FILE_BYTES} (4 MiB); "
+                    f"{what} {shown_path}: {before.st_size} bytes exceed the limit of {most} ({most >> 20} MiB); "
                     "shorten the file",
                     shown_path,
                 )
-            data = _read_all(handle)
+            data = _read_all(handle, most)
             after = os.fstat(handle)
         except OSError as error:
             raise _problem(error, parent, name, what, shown_path, wants_folder=False) from None
@@ -123,13 +128,13 @@ def stamp(state: os.stat_result) -> tuple[int, int, int, int, int]:
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)
 
 
-def _read_all(handle: int) -> bytes:
+def _read_all(handle: int, most: int) -> bytes:
     chunks = []
     total = 0
     while chunk := os.read(handle, 1 << 20):
         chunks.append(chunk)
         total += len(chunk)
-        if total > MAX_FILE_BYTES:
+        if total > most:
             break
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
 

@@ -86,7 +86,11 @@ class Workspaces:
     def _owner(self, rows: dict[str, Workspace], path: str) -> Workspace | None:
         if "\0" in path:
             return None
-        real = os.path.realpath(path)
+        try:
+            real = os.path.realpath(path)
+        except (ValueError, OSError):
+            # No path of this system (a NUL, a loop of links): it lies below no root.
+            return None
         enclosing = [row for row in rows.values() if self._owns(row, real)]
         return max(enclosing, key=lambda row: len(row.root_dir), default=None)
 
@@ -235,7 +239,13 @@ def _directory(text: str, field: str) -> str:
     path = text.strip()
     if not Path(path).is_absolute() or "\0" in path:
         raise InvalidRequest(f"{field} {text!r} must be an absolute path")
-    if not Path(path).is_dir():
+    try:
+        found = Path(path).is_dir()
+    except (OSError, UnicodeEncodeError) as error:
+        # Too long for the system, or text that is no file name.
+        reason = (error.strerror or "").lower() if isinstance(error, OSError) else "no valid text"
+        raise InvalidRequest(f"{field} {path[:200]!r} cannot be a directory: {reason}; name another") from error
+    if not found:
         raise InvalidRequest(f"{field} {path!r} does not exist or is not a directory", code="workspace_path_missing")
     return os.path.realpath(path)
 

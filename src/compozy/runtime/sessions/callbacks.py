@@ -5,13 +5,15 @@ the agent's own tool calls. Blocking file work happens in threads.
 """
 
 import asyncio
+import contextlib
 import os
 import shlex
 from collections.abc import Mapping
 from pathlib import Path
 
 from compozy.acp.contract import LaunchSpec, RequestRefused, TerminalRequest
-from compozy.documents.atomic import write_atomically
+from compozy.documents.atomic import write_in_folder
+from compozy.documents.files import FileProblem, open_child_folder, open_folder, read_file
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
 from compozy.runtime.sessions.policy import Grants
 
@@ -74,15 +76,15 @@ class FileCallbacks:
 
 def _read(real: Path, path: str, line: int | None, limit: int | None) -> str:
     try:
-        if not real.is_file():
-            if real.exists():
-                raise _refused(f"{path!r} is not a regular file")
-            raise RequestRefused(f"no such file: {path}", code=NOT_FOUND, data={"error": "ENOENT", "path": path})
-        if real.stat().st_size > READ_BYTES:
-            raise _refused(f"{path!r} is larger than {READ_BYTES} bytes: read it in pieces with a terminal")
-        text = real.read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        raise _refused(f"cannot read {path!r}: {error.strerror or error}") from error
+        # One handle, opened without following a link that was put anywhere on the way since the path was resolved.
+        folder = open_folder(real.parent, "open folder")
+        try:
+            data = read_file(folder, real.name, "read file", path, most=READ_BYTES)[0]
+        finally:
+            os.close(folder)
+    except FileProblem as problem:
+        raise _not_read(problem, path) from problem
+    text = data.decode("utf-8", "replace")
     if line is None and limit is None:
         return text
     lines = text.splitlines(keepends=True)
@@ -90,14 +92,49 @@ def _read(real: Path, path: str, line: int | None, limit: int | None) -> str:
     return "".join(lines[start:] if limit is None else lines[start : start + max(limit, 0)])
 
 
+def _not_read(problem: FileProblem, path: str) -> RequestRefused:
+    if problem.code in ("not-found", "not-directory"):
+        return RequestRefused(f"no such file: {path}", code=NOT_FOUND, data={"error": "ENOENT", "path": path})
+    if problem.code == "not-regular-file":
+        return _refused(f"{path!r} is not a regular file")
+    if problem.code == "symlink-rejected":
+        return _refused(f"{path!r} became a link while it was opened: ask again")
+    if problem.code == "file-too-large":
+        return _refused(f"{path!r} is larger than {READ_BYTES} bytes: read it in pieces with a terminal")
+    return _refused(f"cannot read {path!r}: {problem.message.rsplit(': ', 1)[-1]}")
+
+
 def _write(real: Path, path: str, content: str) -> None:
     try:
-        real.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
-        mode = real.stat().st_mode & 0o777 if real.exists() else FILE_MODE
-        # Refuses a link that was put there since the path was resolved.
-        write_atomically(real, content.encode("utf-8", "surrogatepass"), mode=mode)
+        folder = _open_or_make(real.parent)
+        try:
+            try:
+                mode = os.stat(real.name, dir_fd=folder, follow_symlinks=False).st_mode & 0o777
+            except FileNotFoundError:
+                mode = FILE_MODE
+            write_in_folder(folder, real, content.encode("utf-8", "surrogatepass"), mode=mode)
+        finally:
+            os.close(folder)
+    except FileProblem as problem:
+        raise _refused(f"cannot write {path!r}: {problem.message}") from problem
     except OSError as error:
         raise _refused(f"cannot write {path!r}: {error.strerror or error}") from error
+
+
+def _open_or_make(folder: Path) -> int:
+    """Open a folder without following a link on the way, and make what is missing of it."""
+    try:
+        return open_folder(folder, "open folder")
+    except FileProblem as problem:
+        if problem.code != "not-found" or folder == folder.parent:
+            raise
+    parent = _open_or_make(folder.parent)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(folder.name, FOLDER_MODE, dir_fd=parent)
+        return open_child_folder(parent, folder.name, "open folder", os.fspath(folder))
+    finally:
+        os.close(parent)
 
 
 def authorise_terminal(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from compozy.model import times
+from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.session import Session
 from compozy.runtime.sessions.badge import badge_of
@@ -39,6 +40,7 @@ class Journal:
         self._on_change = on_change
         self.record = record
         self.ring = ring
+        self.is_deleted = False
         # Keeps "stored" and "shown" in the same order, and a change on the newest record.
         self._lock = asyncio.Lock()
 
@@ -57,6 +59,9 @@ class Journal:
     async def _write(self, drafts: tuple[EventDraft, ...], change: Change | None) -> tuple[StoredEvent, ...]:
         async with self._lock:
             before = record = self.record
+            if self.is_deleted:
+                # A write would bring the row back, and with it a session that nobody owns.
+                raise NotFound(f"session {record.session.id!r} was deleted: create another", code="session_not_found")
             if drafts:
                 record = msgspec.structs.replace(record, last_activity_at=drafts[-1].timestamp)
             if change is not None:
@@ -80,6 +85,13 @@ class Journal:
     def _row_is_due(self, record: SessionRecord, change: Change | None) -> bool:
         # The row follows plain updates at most once a second: enough for lists, and free at 20,000 updates/s.
         return change is not None or record.last_activity_at[:19] != self.record.last_activity_at[:19]
+
+    async def delete(self) -> None:
+        """Remove the session from the store; nothing can be written afterwards."""
+        async with self._lock:
+            await self._store.delete_session(self.record.session.id)
+            self.is_deleted = True
+        self.ring.close()
 
     async def change(self, change: Change) -> None:
         """Store a change that makes no event."""

@@ -133,9 +133,11 @@ class LiveSession:
                     await self._host.choose(choice)
                 try:
                     process = await self._host.ensure_bound(self)
-                except CompozyError:
+                except CompozyError as error:
                     if choice is not None:
                         await self._host.restore(before)
+                    if self._is_stopping:
+                        raise self._stopped_meanwhile() from error
                     raise
                 return await self._begin(text, identity, process)
         finally:
@@ -174,6 +176,12 @@ class LiveSession:
             queue_generation=self.record.queue_generation,
         )
 
+    def _stopped_meanwhile(self) -> Conflict:
+        session_id = self.record.session.id
+        return Conflict(
+            f"session {session_id!r} was stopped while its agent started: prompt again", code="session_stopped"
+        )
+
     def _busy(self, message: str) -> Conflict:
         return Conflict(message, code="session_busy", diagnostic=True, category="session")
 
@@ -202,6 +210,8 @@ class LiveSession:
             drafts = [self._maker.draft("error", entry.turn_id, error=failure.summary, failure=failure)]
         finally:
             self._queue_task = None
+        if self.journal.is_deleted:
+            return
         await self.journal.write(drafts, lambda record: without_entry(record, entry.id))
         self._kick()
 
@@ -399,16 +409,28 @@ class LiveSession:
 
     async def stop(self, reason: StopReason, detail: str, ending: EndReason = "cancelled") -> None:
         """Stop the session: end its turn, then its process. A stop in progress is joined; a stopped one is fine."""
-        turn, process = self._turn, self._host.process
         self._is_stopping = True
         try:
-            await self._stop(turn, process, reason, detail, ending)
+            await self._hurry(ending)
+            async with self._lifecycle:
+                await self._stop_held(reason, detail, ending)
         finally:
             self._is_stopping = False
 
-    async def _stop(
-        self, turn: Turn | None, process: AgentProcess | None, reason: StopReason, detail: str, ending: EndReason
-    ) -> None:
+    async def delete(self) -> None:
+        """Stop the session and remove all of it in one step: who waited meanwhile finds nothing to start."""
+        self._is_stopping = True
+        try:
+            await self._hurry("cancelled")
+            async with self._lifecycle:
+                await self._stop_held("user_canceled", "deleted", "cancelled")
+                await self.journal.delete()
+        finally:
+            self._is_stopping = False
+
+    async def _hurry(self, ending: EndReason) -> None:
+        """Let whoever holds the lifecycle lock come to its end."""
+        turn, process = self._turn, self._host.process
         if turn is not None and process is not None:
             # Before the lock: a turn may be what the lock's holder waits for.
             turn.ask_to_end(ending, asyncio.get_running_loop().time())
@@ -416,19 +438,20 @@ class LiveSession:
         elif process is not None and self._is_admitting:
             # A bind may take minutes; ending its process ends it now.
             await end_process(self._deps, process)
-        async with self._lifecycle:
-            if self._is_stopped():
-                return
-            await self.journal.change(set_fields(state="stopping"))
-            await self._end_turn(ending)
-            if self._host.process is not None:
-                process, self._host.process = self._host.process, None
-                await end_process(self._deps, process)
-            if reason != "shutdown":
-                # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
-                await self.journal.change(lambda record: with_queue(record, ()))
-            if not self._is_stopped():
-                await self._host.write_stopped((), reason, detail, None, attachable=True)
+
+    async def _stop_held(self, reason: StopReason, detail: str, ending: EndReason) -> None:
+        if self.journal.is_deleted or self._is_stopped():
+            return
+        await self.journal.change(set_fields(state="stopping"))
+        await self._end_turn(ending)
+        if self._host.process is not None:
+            process, self._host.process = self._host.process, None
+            await end_process(self._deps, process)
+        if reason != "shutdown":
+            # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
+            await self.journal.change(lambda record: with_queue(record, ()))
+        if not self._is_stopped():
+            await self._host.write_stopped((), reason, detail, None, attachable=True)
 
     def _is_stopped(self) -> bool:
         return self.record.session.state == "stopped"

@@ -311,10 +311,8 @@ class Sessions:
     async def delete(self, session_id: str) -> None:
         """Stop a session and remove all of it."""
         live = await self.live(session_id)
-        await live.stop("user_canceled", "deleted")
-        await self._store.delete_session(session_id)
+        await live.delete()
         await asyncio.to_thread(forget_pi_folder, self._deps.home, session_id)
-        live.journal.ring.close()
         if live.record.session.type != HIDDEN:
             self.changes.deleted(live.record.session)
         self._live.pop(session_id, None)
