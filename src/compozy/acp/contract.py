@@ -176,11 +176,13 @@ class AgentError(Exception):
 
 
 class AgentDied(Exception):
-    """The process is gone or its output closed; carries exit status and the redaction-free stderr tail."""
+    """The process is gone or its output closed; carries exit status, stderr tail and stray output, not redacted."""
 
-    def __init__(self, message: str, *, exit_code: int | None = None, stderr_tail: str = "") -> None:
+    def __init__(
+        self, message: str, *, exit_code: int | None = None, stderr_tail: str = "", printed: str = ""
+    ) -> None:
         super().__init__(message)
-        self.exit_code, self.stderr_tail = exit_code, stderr_tail
+        self.exit_code, self.stderr_tail, self.printed = exit_code, stderr_tail, printed
 
 
 class AgentTimeout(Exception):

@@ -117,10 +117,10 @@ class Lifetime:
             what = f"the agent process was ended by signal {-code}"
         else:
             what = f"the agent process exited with code {code}"
-        noise = self._notes.last_noise
+        noise = self._notes.last_noise[:200]
         if noise and not tail:
-            what += f"; it had printed {noise[:200]!r}"
-        return AgentDied(what, exit_code=code, stderr_tail=tail)
+            what += f"; it had printed {noise!r}"
+        return AgentDied(what, exit_code=code, stderr_tail=tail, printed=noise)
 
     async def _sweep(self) -> None:
         await self._peer.cancel_incoming(_DRAIN)

@@ -133,7 +133,7 @@ def is_path(reference: str) -> bool:
     return reference in (".", "..", "~") or "/" in reference or reference.startswith("~")
 
 
-def existing_folder(reference: str) -> Path:
+def existing_folder(reference: str, *, what_for: str = "workspace") -> Path:
     """Return the real path of a folder.
 
     Raises:
@@ -143,8 +143,8 @@ def existing_folder(reference: str) -> Path:
     if not path.is_dir():
         what = "is not a folder" if path.exists() else "does not exist"
         raise LocalError(
-            f"workspace path {str(path)!r} {what}; name an existing folder or make it",
-            code="workspace_path_missing",
+            f"{what_for} path {str(path)!r} {what}; name an existing folder or make it",
+            code=f"{what_for}_path_missing",
             hint=None if path.exists() else f"mkdir -p {shell_word(str(path))}",
         )
     return path.resolve()

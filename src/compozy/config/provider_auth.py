@@ -154,7 +154,8 @@ def _bind_step(slot: CredentialSlot) -> str:
     kind, _, name = reference_of(slot).partition(":")
     if kind == "vault":
         return f"compozy vault set {name}"
-    return f"export {name}=… && compozy daemon stop && compozy daemon start"
+    # No `NAME=…`: what follows a name like a key's is masked wherever it is shown.
+    return f"read -rs {name} && export {name} && compozy daemon stop; compozy daemon start"
 
 
 def install_step(provider: Provider, missing: str) -> str:

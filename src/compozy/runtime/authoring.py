@@ -272,7 +272,7 @@ class Authoring:
                     f"agent {name!r} does not load: {item.message} ({item.path}); run `compozy agent check --fix`",
                     code="agent_invalid",
                 )
-        where = f"in workspace {workspace.name!r}" if workspace else "globally"
+        where = f"in workspace {workspace.name!r}" if workspace else "globally (--workspace names a workspace)"
         raise NotFound(f"agent {name!r} is not defined {where}: see `compozy agent list`", code="agent_not_found")
 
     def _refuse_taken(self, found: Discovery, name: str, root: Path) -> None:

@@ -223,4 +223,4 @@ def _finding(item: NamedDiagnostic) -> AgentDiagnostic:
 
 
 def _where(workspace: Workspace | None) -> str:
-    return f"in workspace {workspace.name!r}" if workspace else "globally"
+    return f"in workspace {workspace.name!r}" if workspace else "globally (--workspace names a workspace)"

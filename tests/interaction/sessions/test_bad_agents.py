@@ -53,7 +53,7 @@ def test_an_agent_that_prints_junk_still_works_and_the_junk_is_kept(world: World
 def test_a_program_that_only_prints_junk_is_not_taken_for_an_agent(world: World) -> None:
     world.write_agent(world.daemon.home.agents, "cat", command=json.dumps("sh -c 'echo hello; exit 0'"))
     error = _refused(world, world.create("cat"))
-    assert error.status == 422 and "exited during initialize with code 0" in str(error)
+    assert error.status == 422 and "with code 0; it had printed 'hello'" in str(error)
 
 
 def test_an_agent_that_wants_a_login_says_so(world: World) -> None:

@@ -44,7 +44,7 @@ FIELDS = (
 @pass_invocation
 def extension_add(invocation: Invocation, path: str) -> None:
     """Register the extension in folder PATH and bring its agents into force; again: read it anew."""
-    body = {"path": str(existing_folder(path))}
+    body = {"path": str(existing_folder(path, what_for="extension"))}
     with connected(invocation) as client:
         answer = fetch(client, "POST", "/api/extensions", body=body)
     print_object(invocation, as_object(answer.get("extension")), FIELDS, name="extension")

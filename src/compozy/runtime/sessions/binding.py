@@ -292,7 +292,8 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
         code_text = "unknown" if error.exit_code is None else str(error.exit_code)
         tail = deps.redactor.text(error.stderr_tail[-STDERR_SHOWN:]).strip()
         evidence |= {"exit_code": error.exit_code, "stderr_tail": tail}
-        last = f": {tail.splitlines()[-1]}" if tail else ""
+        printed = f"; it had printed {error.printed!r}" if error.printed else ""
+        last = f": {tail.splitlines()[-1]}" if tail else printed
         message = (
             f"the agent of provider {provider.id!r} exited during {stage} with code {code_text}{last}; {by_hand}"
         )
