@@ -40,7 +40,7 @@ def test_each_missing_thing_has_its_state_action_and_step(programs: Path) -> Non
     assert look(rows["claude"]) == ("unknown", "login", "compozy provider auth login claude")
     assert look(rows["gemini"]) == ("unknown", "inspect", "")
     state, action, step = look(rows["groq"])
-    assert (state, action) == ("missing_credential", "bind_secret") and step.startswith("export GROQ_API_KEY=")
+    assert (state, action) == ("missing_credential", "bind_secret") and step.startswith("read -rs GROQ_API_KEY && ")
     assert look(rows["groq"], "env:GROQ_API_KEY") == ("authenticated", None, "")
     assert look(rows["offline"]) == ("none", None, "")
 
