@@ -1,6 +1,7 @@
 """Entry point of the `compozy` command; answers `--version` before anything else is imported."""
 
 import gc
+import os
 import sys
 
 _WINDOWS = """compozy: Windows is not supported: agents are supervised with POSIX process groups and Unix sockets.
@@ -10,6 +11,7 @@ Install the Windows Subsystem for Linux (in PowerShell: wsl --install) and run c
 
 def main() -> int:
     """Run the command line and return its exit code."""
+    _open_closed_streams()
     if sys.argv[1:] == ["--version"]:
         from compozy import __version__  # noqa: PLC0415 - start-up cost
 
@@ -27,6 +29,13 @@ def main() -> int:
         return run()
     except KeyboardInterrupt:
         return 130
+
+
+def _open_closed_streams() -> None:
+    """Give a standard stream that the caller closed (`<&-`, `>&-`) the null device."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - lives as long as the process
 
 
 if __name__ == "__main__":

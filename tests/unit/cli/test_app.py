@@ -92,6 +92,13 @@ def test_a_reader_that_goes_away_ends_the_call_quietly() -> None:
     assert (done.returncode, done.stderr) == (EXIT_BROKEN_PIPE, b"")
 
 
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_stream_the_caller_closed_is_no_fault(closed: str) -> None:
+    line = f"{sys.executable} -m compozy schema {closed}"
+    done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_windows_is_refused_with_a_hint_at_wsl() -> None:
     script = (
         "import sys; sys.platform='win32'; sys.argv[1:]=['status']; import compozy.__main__ as m; sys.exit(m.main())"

@@ -63,7 +63,10 @@ def provider_list(invocation: Invocation, ready: bool) -> None:
     if ready:
         missing = ("missing_cli", "missing_credential", "needs_login")
         rows = [row for row in rows if text_of(row, "auth_status", "state") not in missing]
-    print_rows(invocation, rows, COLUMNS, name="providers")
+    # A terminal has no room for whole commands beside the rest.
+    print_rows(invocation, rows, COLUMNS[:-1] if invocation.is_terminal else COLUMNS, name="providers")
+    if invocation.is_terminal:
+        note(invocation, "\nwhat mends one: compozy provider status NAME")
 
 
 @command("status", examples=("compozy provider status claude", "compozy provider status openai-compatible -o json"))
