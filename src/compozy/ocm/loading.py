@@ -64,14 +64,14 @@ class Loaded(msgspec.Struct, kw_only=True):
     entries: list[Entry] = []
     problems: list[Problem] = []
     texts: dict[str, str] = {}
+    order: dict[str, int] = {}
+    """The paths in the order they were read."""
 
     def all_problems(self) -> list[Problem]:
         """Every problem, of files and entries, in the order of the files."""
         found = [*self.problems, *(problem for entry in self.entries for problem in entry.problems)]
-        order: dict[str, int] = {}
-        for path in (*(entry.path for entry in self.entries), *(problem.path for problem in found)):
-            order.setdefault(path, len(order))
-        return sorted(found, key=lambda one: (order[one.path], *_line(one)))
+        last = len(self.order)
+        return sorted(found, key=lambda one: (self.order.get(one.path, last), *_line(one)))
 
     def fails(self, *, strict: bool = False) -> bool:
         """Whether something is wrong: errors, or warnings too when strict."""
@@ -158,6 +158,7 @@ def _read(
             loaded.problems.append(source)
             continue
         loaded.files += 1
+        loaded.order[STDIN_NAME if source.path == STDIN else source.path] = len(loaded.order)
         text = read_text(source.path, stdin)
         if isinstance(text, Problem):
             loaded.problems.append(text)
