@@ -52,6 +52,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_WHICH}::test_why_explains_each_kind_of_miss"),
     ("tree", "D9, reports P24", "The table is a tree of categories, counts broken files, tells of small shadows.",
      f"{_WHICH}::test_the_table_is_a_tree_of_categories_and_says_what_shadows_what"),
+    ("unavailable", "issue 4 item 3", "The table calls sessions unavailable, never zero.",
+     f"{_WHICH}::test_the_table_counts_sessions_and_calls_them_unavailable_when_the_store_is_damaged"),
     ("twins", "reports P26, D7", "Two folders with one name are reported with both paths.",
      f"{_WHICH}::test_two_folders_with_one_name_are_reported_with_both_paths"),
     ("workspace-input", "contract §3.4", "Bad input about workspaces is refused alike and changes nothing.",

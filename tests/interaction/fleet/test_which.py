@@ -95,3 +95,17 @@ def test_two_folders_with_one_name_are_reported_with_both_paths(served: Cli) -> 
     hidden = sequence(served("agent", "which", "twin", "-o", "json").object()["hidden"])
     assert [item["path"] for item in hidden] == [str(agents / "two" / "AGENT.md")]
     assert "the first folder in name order wins" in str(hidden[0]["rule"])
+
+
+def test_the_table_counts_sessions_and_calls_them_unavailable_when_the_store_is_damaged(fleet: Cli) -> None:
+    assert fleet("session", "new", "--agent", "crew").code == 0
+    counted = fleet("agent", "list").out.splitlines()
+    assert counted[0].split() == ["NAME", "ORIGIN", "STATE", "PROVIDER", "·", "MODEL", "SESSIONS"]
+    assert next(line for line in counted if line.startswith("  crew")).endswith("  1, 1 active")
+    assert next(line for line in counted if line.startswith("general")).endswith("  0")
+    for name in ("compozy.db", "compozy.db-wal", "compozy.db-shm"):
+        (fleet.home.root / name).write_bytes(b"this is no database any more " * 4000)
+    call = fleet("agent", "list")
+    assert call.code == 0
+    rows = [line for line in call.out.splitlines() if "  ok  " in line]
+    assert len(rows) == 3 and all(line.endswith("unavailable") for line in rows), call.out

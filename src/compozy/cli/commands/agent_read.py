@@ -5,6 +5,7 @@ Implements contract §4.1, §4.3 for reads, decisions D2, D8 (unreadable places)
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import click
@@ -18,6 +19,9 @@ from compozy.cli.output import Column, clean, note, print_object, print_rows, wr
 from compozy.cli.wording import count
 from compozy.cli.workspace_context import WorkspaceContext, authored_root, find, shell_word
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
+
+if TYPE_CHECKING:
+    from compozy.client import DaemonClient
 
 
 def state_of(agent: Mapping[str, object]) -> str:
@@ -38,6 +42,8 @@ def category_of(agent: Mapping[str, object]) -> str:
     return " / ".join(str(part) for part in path) if isinstance(path, list) else ""
 
 
+# The largest page of the catalog.
+_PAGE = 100
 LIST_COLUMNS = (
     Column("NAME", "name"),
     Column("ORIGIN", "origin"),
@@ -72,16 +78,20 @@ def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) ->
     with connected(invocation) as client:
         context = find(client, flag=workspace)
         answer = fetch(client, "GET", "/api/agents", query={"workspace": context.id if context else ""})
+        sessions = _session_texts(client, context) if invocation.is_human and context else {}
     rows = [with_source(row, context) for row in objects(answer.get("agents"))]
+    columns: tuple[Column, ...] = LIST_COLUMNS
+    if invocation.is_human and context:
+        columns = (*LIST_COLUMNS[:-1], _sessions_column(sessions), LIST_COLUMNS[-1])
     invalid = [row for row in rows if state_of(row) == "invalid"]
     hidden = [] if show_all or not invocation.is_human else invalid
     shown = [row for row in rows if state_of(row) == "ok" or not hidden]
     if rows or not unreadable(answer):
         if invocation.is_human and any(category_of(row) for row in shown):
-            _write_tree(invocation, shown)
+            _write_tree(invocation, shown, columns[:-1])
         else:
             print_rows(
-                invocation, shown, LIST_COLUMNS, name="agents", toon_columns=TOON_COLUMNS, empty=_none_found(context)
+                invocation, shown, columns, name="agents", toon_columns=TOON_COLUMNS, empty=_none_found(context)
             )
     if invocation.is_human:
         _list_footer(invocation, rows, hidden, context)
@@ -134,9 +144,34 @@ def _none_found(context: WorkspaceContext | None) -> str:
     return f"no agents found; write one to {clean(place)}/NAME/AGENT.md, or make the standard one: compozy install"
 
 
-def _write_tree(invocation: Invocation, rows: Sequence[JsonObject]) -> None:
+def _session_texts(client: "DaemonClient", context: WorkspaceContext) -> dict[str, str] | None:
+    """Return what to say of each agent's sessions; None when the session store cannot be read."""
+    texts: dict[str, str] = {}
+    cursor = ""
+    while True:
+        query = {"workspace": context.id, "limit": _PAGE, "cursor": cursor}
+        answer = fetch(client, "GET", "/api/agents/catalog", query=query)
+        if not answer.get("sessions_available"):
+            return None
+        for row in objects(answer.get("agents")):
+            total, active = (text_of(row, "sessions", key) for key in ("total", "active"))
+            texts[text_of(row, "agent", "name")] = f"{total}, {active} active" if active != "0" else total
+        cursor = text_of(answer, "page", "next_cursor")
+        if not cursor:
+            return texts
+
+
+def _sessions_column(texts: Mapping[str, str] | None) -> Column:
+    def text(row: Mapping[str, object]) -> str:
+        if texts is None:
+            return "unavailable"
+        return texts.get(text_of(row, "name"), "") if state_of(row) == "ok" else ""
+
+    return Column("SESSIONS", "sessions", text)
+
+
+def _write_tree(invocation: Invocation, rows: Sequence[JsonObject], columns: Sequence[Column]) -> None:
     """Write the table as a tree: agents without a category, then each category with its agents below it."""
-    columns = LIST_COLUMNS[:-1]
     lines: list[list[str]] = []
     above: tuple[str, ...] = ()
     for row in sorted(rows, key=lambda row: (_segments(row), text_of(row, "name"))):
