@@ -57,8 +57,8 @@ A repository you cloned must not widen anything by itself. From a workspace's fi
 `compozy doctor`:
 
 * always: `daemon`, `http`, `log`, `redact`, `trust`, `limits`, `observability`;
-* unless the home says `[trust] mode = "off"`: `hooks`, `mcp_servers`, `tools`, everything of a provider but its
-  models, and a `permissions.mode` wider than the home's.
+* until you [trusted](trust.md) the file as it is, or the home says `[trust] mode = "off"`: `hooks`, `mcp_servers`,
+  `tools`, everything of a provider but its models, and a `permissions.mode` wider than the home's.
 
 ## Keys
 Keys marked with * are accepted and kept; this version does not act on them yet.
