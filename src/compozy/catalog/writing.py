@@ -56,7 +56,7 @@ def update_definition(
     wanted: AgentDefinition,
     *,
     expected_digest: str,
-    keep: Callable[[int, LoadedAgent], None] = _keep_nothing,
+    keep: Callable[[int, LoadedAgent], object] = _keep_nothing,
 ) -> Updated:
     """Replace the payload fields and the prompt of an AGENT.md, if it still has the digest the caller saw.
 

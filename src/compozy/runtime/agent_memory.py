@@ -24,6 +24,8 @@ from compozy.model.errors import NotFound
 
 # Definitions clients were shown, to tell them later what changed since; more than anybody edits at once.
 _REMEMBERED = 4096
+# One state is held in memory while it is packed; definitions are kilobytes, and larger folders hold data.
+_STATE_BYTES = 32 << 20
 
 
 class AgentMemory:
@@ -63,13 +65,13 @@ class AgentMemory:
             return None
         return read_header(SourceText(text.decode("utf-8")), "AGENT.md").definition if text is not None else None
 
-    def keep_again(self, folder: int, kept: Kept, found: Discovery) -> None:
-        """Keep the present state of a folder that a kept state is about to replace."""
+    def keep_again(self, folder: int, kept: Kept, found: Discovery) -> tuple[str, ...]:
+        """Keep the present state of a folder that a kept state is about to replace; return what was left out."""
         present = next((a for a in (*found.agents, *found.shadowed) if str(a.loaded.path) == kept.path), None)
         digest = present.loaded.definition_digest if present else ""
-        self._store(folder, replace(kept, operation="restore", definition_digest=digest))
+        return self._store(folder, replace(kept, operation="restore", definition_digest=digest)).left_out
 
-    def keep(self, folder: int, loaded: LoadedAgent, origin: Origin, operation: Literal["update", "delete"]) -> None:
+    def keep(self, folder: int, loaded: LoadedAgent, origin: Origin, operation: Literal["update", "delete"]) -> Kept:
         """Keep the state of an open agent folder before a change.
 
         Raises:
@@ -86,21 +88,20 @@ class AgentMemory:
             files=0,
             size=0,
         )
-        self._store(folder, kept)
+        return self._store(folder, kept)
 
-    def _store(self, folder: int, kept: Kept) -> None:
-        state = read_state(folder, limit=self.history.max_bytes)
-        self.history.keep(
-            replace(
-                kept,
-                hash=state.content_hash,
-                at=times.now(),
-                files=state.files,
-                size=state.size,
-                left_out=state.left_out,
-            ),
-            state,
+    def _store(self, folder: int, kept: Kept) -> Kept:
+        state = read_state(folder, limit=min(_STATE_BYTES, self.history.max_bytes))
+        full = replace(
+            kept,
+            hash=state.content_hash,
+            at=times.now(),
+            files=state.files,
+            size=state.size,
+            left_out=state.left_out,
         )
+        self.history.keep(full, state)
+        return full
 
 
 def _definition_of(agent: Agent) -> AgentDefinition:

@@ -58,11 +58,15 @@ class Edit(Record, frozen=True, kw_only=True):
 
 
 class Deleted(Record, frozen=True, kw_only=True):
-    """What a deletion left: `unshadowed_origin` is the origin of the definition that is in force now."""
+    """What a deletion left: `unshadowed_origin` is the origin of the definition that is in force now.
+
+    `not_kept` names files too large for the history: a restore will not bring them back.
+    """
 
     name: str
     origin: Origin
     unshadowed_origin: Origin | None = None
+    not_kept: tuple[str, ...] = ()
 
 
 class Authoring:
@@ -185,15 +189,20 @@ class Authoring:
         _refuse_reserved(name)
         winner = self._winner(await self._fleet.look(workspace, name), name, workspace)
         path, root = winner.loaded.path, winner.root
-        await self._on_disk(
-            root,
-            lambda: delete_agent(
-                path, root, keep=lambda folder: self._memory.keep(folder, winner.loaded, winner.origin, "delete")
-            ),
-        )
+        kept: list[Kept] = []
+
+        def keep(folder: int) -> None:
+            kept.append(self._memory.keep(folder, winner.loaded, winner.origin, "delete"))
+
+        await self._on_disk(root, lambda: delete_agent(path, root, keep=keep))
         self._fleet.views.forget()
         now = (await self._fleet.look(workspace, name)).agent(name)
-        return Deleted(name=name, origin=winner.origin, unshadowed_origin=now.origin if now else None)
+        return Deleted(
+            name=name,
+            origin=winner.origin,
+            unshadowed_origin=now.origin if now else None,
+            not_kept=kept[0].left_out,
+        )
 
     async def history(self, name: str, workspace: Workspace | None) -> tuple[Kept, ...]:
         """Return the kept states of an agent in the places visible from here, newest first."""

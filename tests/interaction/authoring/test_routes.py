@@ -317,6 +317,16 @@ def test_every_change_can_be_taken_back_also_a_deletion(place: Place) -> None:
     assert again[0]["hash"] == rows[1]["hash"], "an undo is kept, so that it can be undone"
 
 
+def test_a_deletion_names_what_was_too_large_to_be_kept(place: Place) -> None:
+    create(place)
+    with (place.agents / "clerk/big.bin").open("wb") as file:
+        file.truncate(33 << 20)
+    status, answer = place.ask("DELETE", "/api/agents/clerk", workspace=place.id)
+    assert (status, answer["not_kept"]) == (200, ["big.bin"])
+    rows = place.ask("GET", "/api/agents/clerk/history", workspace=place.id)[1]["history"]
+    assert isinstance(rows, list) and rows[0]["left_out"] == ["big.bin"] and rows[0]["files"] == 1
+
+
 def test_capabilities_come_brief_for_peers_and_rich_with_digests(place: Place) -> None:
     path = write_agent(place.agents, "clerk")
     catalog = '[[capabilities]]\nid = "chart"\nsummary = "Chart."\noutcome = "A chart."\nversion = "2"\n'

@@ -8,11 +8,11 @@ next writer removes. What was there before is handed to `keep` first.
 import errno
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
-from compozy.catalog.authoring.folders import FOLDER_MODE, copy_tree, ensure_folder, put_in_place, staging
+from compozy.catalog.authoring.folders import FOLDER_MODE, carry_over, copy_tree, ensure_folder, put_in_place, staging
 from compozy.catalog.authoring.states import Entry, write_state
 from compozy.catalog.writing import folder_lock
 from compozy.documents.agents import AGENT_FILE, LoadedAgent, load_agent
@@ -25,6 +25,7 @@ from compozy.model.errors import Conflict, InvalidRequest, NotFound
 
 # Handed the open folder of the agent that is about to change.
 Keep = Callable[[int], None]
+KeepAll = Callable[[int], Sequence[str]]
 _NEW = "new"
 _FOLDER_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -156,8 +157,10 @@ def delete_agent(path: Path, root: Path, *, keep: Keep) -> None:
             os.fsync(root_handle)
 
 
-def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: Keep) -> LoadedAgent | None:
+def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: KeepAll) -> LoadedAgent | None:
     """Give the folder of `path` the content of a kept state; what is there now is handed to `keep` first.
+
+    `keep` answers what it could not keep; those files stay.
 
     Returns the definition as it now loads, or None when the kept one did not load either.
 
@@ -173,17 +176,17 @@ def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: K
         new = os.open(_NEW, _FOLDER_FLAGS, dir_fd=staged)
         try:
             write_state(entries, new)
+            if _make(root_handle, folder, root):
+                os.rename(_NEW, folder, src_dir_fd=staged, dst_dir_fd=root_handle)
+                os.fsync(root_handle)
+            else:
+                with folder_lock(path.parent) as handle:
+                    carry_over(handle, new, keep(handle))
+                    put_in_place(staged, _NEW, root_handle, folder)
         except ValueError as error:
             raise InvalidRequest(f"{error}; choose another") from error
         finally:
             os.close(new)
-        if _make(root_handle, folder, root):
-            os.rename(_NEW, folder, src_dir_fd=staged, dst_dir_fd=root_handle)
-            os.fsync(root_handle)
-        else:
-            with folder_lock(path.parent) as handle:
-                keep(handle)
-                put_in_place(staged, _NEW, root_handle, folder)
     try:
         return load_agent(path)
     except DefinitionError:

@@ -178,6 +178,9 @@ def agent_delete(invocation: Invocation, name: str, yes: bool, workspace: str | 
         query = {"workspace": context.id if context else ""}
         answer = fetch(client, "DELETE", agent_path(name), query=query)
     print_object(invocation, with_source(answer, context), _DELETED, name="deleted")
+    lost = answer.get("not_kept")
+    if isinstance(lost, list) and lost:
+        note(invocation, f"note: too large to be kept, and gone for good: {', '.join(map(str, lost))}")
     note(invocation, f"\ntake it back: compozy agent history {name}")
 
 

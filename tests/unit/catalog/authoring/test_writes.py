@@ -20,8 +20,8 @@ WANTED = AgentDefinition(name="tide-clerk", prompt="Keep the tables current.", t
 COMMENTED = "---\n# who\nname: tide-clerk\nmodel: 'a'   # which\n---\n\nKeep the tables current.\n"
 
 
-def nothing(folder: int) -> None:
-    pass
+def nothing(folder: int) -> tuple[str, ...]:
+    return ()
 
 
 def names(folder: Path) -> list[str]:
@@ -206,12 +206,26 @@ def test_a_restored_folder_is_what_it_was_to_the_last_mode(
     (source.parent / "mcp.json").unlink()
     (source.parent / "new").write_text("x")
     changed: list[FolderState] = []
-    restore_agent(source, root, state.entries, keep=lambda f: changed.append(read_state(f, limit=1 << 20)))
+
+    def keep(folder: int) -> tuple[str, ...]:
+        changed.append(read_state(folder, limit=1 << 20))
+        return ()
+
+    restore_agent(source, root, state.entries, keep=keep)
     assert tree(root) == before and kept(source.parent).content_hash == state.content_hash
     assert changed[0].file("new") == b"x"
     delete_agent(source, root, keep=nothing)
     restore_agent(source, root, state.entries, keep=nothing)
     assert tree(root) == before
+
+
+def test_what_was_too_large_to_be_kept_survives_a_restore(root: Path, source: Path) -> None:
+    state = kept(source.parent)
+    (source.parent / "data/deep").mkdir(parents=True)
+    (source.parent / "data/deep/big.bin").write_bytes(b"much")
+    restore_agent(source, root, state.entries, keep=lambda _: ("data/deep/big.bin",))
+    assert (source.parent / "data/deep/big.bin").read_bytes() == b"much"
+    assert kept(source.parent).file("AGENT.md") == state.file("AGENT.md")
 
 
 def test_what_a_killed_writer_left_is_no_agent_and_is_swept_by_the_next_one(root: Path, source: Path) -> None:
