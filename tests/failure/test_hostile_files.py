@@ -1,5 +1,6 @@
 """Files at the limits and made to hurt: one clear answer each, soon, and all other agents still load (issue 3)."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,14 @@ def test_nul_characters_are_named_in_header_and_prompt() -> None:
     assert [(d.code, d.position.line, d.position.column) for d in body.diagnostics if d.position] == [
         ("prompt-nul", 5, 3)
     ]
+
+
+def test_aliases_that_unfold_without_end_are_refused_and_never_repaired() -> None:
+    levels = "".join(f"{b}: &{b} [{', '.join([f'*{a}'] * 9)}]\n" for a, b in pairwise("abcdefghij"))
+    outcome = read(header(f"a: &a [x, x]\n{levels}name: x"))
+    assert outcome.definition is None
+    assert "too-many-aliases" in [one.code for one in outcome.diagnostics]
+    assert [one.repair for one in outcome.diagnostics if one.repair] == []
 
 
 def test_every_hostile_folder_is_one_row_and_the_good_one_loads(tmp_path: Path) -> None:

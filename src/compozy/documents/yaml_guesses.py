@@ -42,6 +42,9 @@ def guess_yaml(text: str, problem: YamlProblem, known: Collection[str] = ()) -> 
         return _second_colon(text, at, known)
     if "could not find expected ':'" in words:
         return _not_a_key(text, at if problem.context is None else problem.context, known)
+    if problem.code == "too-many-aliases":
+        # Well-formed, only too much: quoting a value would mend nothing and break the file for good.
+        return Guess(cause="a few lines unfold into an enormous value; write it out", span=(at, at + 1))
     if "alias" in words or "anchor" in words:
         start = at if problem.context is None or "duplicate" in words else problem.context
         return _quote_here(text, start, "a value that begins with `*` or `&` must be quoted")
