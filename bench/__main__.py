@@ -14,6 +14,7 @@ _SUITES = (
     "bench.settings",
     "bench.resolution",
     "bench.formats",
+    "bench.manifests",
     "bench.stores",
     "bench.wire",
     "bench.daemons",
