@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint lock bench bench-record e2e pythons clean
+.PHONY: help setup demo test lint lock bench bench-record bench-selection e2e pythons clean
 
 help:            ## show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -43,6 +43,9 @@ bench: $(STAMP)  ## measure figures beside targets (k=WORD for some)
 
 bench-record: $(STAMP) ## the same, written to docs/benchmarks.md
 	@$(PY) -m bench --record
+
+bench-selection: $(STAMP) ## quality and speed of selection beside targets (COMPOZY_SELECTION_DATA=FOLDER)
+	@$(PY) -m bench -k selection
 
 clean:           ## remove what the other targets made
 	rm -rf $(VENV) .cache .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis

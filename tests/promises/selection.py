@@ -65,6 +65,30 @@ PROMISES: tuple[Promise, ...] = (
         _CLI + "test_a_file_of_tasks_is_a_test_that_fails_by_the_task",
     ),
     Promise(
+        "selection.plans",
+        "issue 8 item 7",
+        "Plan slots stay empty unless something fits",
+        "tests/unit/ocm/selection/test_plans.py::test_a_helper_that_fits_is_taken_and_one_that_does_not_is_left_out",
+    ),
+    Promise(
+        "selection.learn",
+        "issue 8 item 7",
+        "Outcomes become priors with sample size and decay",
+        "tests/unit/ocm/selection/test_learning.py::test_old_outcomes_count_half_after_thirty_days_and_few_say_little",
+    ),
+    Promise(
+        "selection.train",
+        "issue 8 item 7",
+        "A trained model is bound to its catalogue",
+        "tests/unit/ocm/selection/test_learning.py::test_a_trained_model_is_bound_to_its_catalogue_and_decides",
+    ),
+    Promise(
+        "selection.eval",
+        "issue 8 item 4",
+        "Leave-one-out accuracy of a catalogue's own examples with a confusion table",
+        "tests/unit/ocm/selection/test_learning.py::test_an_example_never_helps_itself_and_mistakes_are_counted",
+    ),
+    Promise(
         "selection.semantic",
         "issue 8 item 7",
         "A small embedding model beside the words",

@@ -6,6 +6,7 @@ the others fill slots of a plan. Prices and latency bound a request as constrain
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from typing import Protocol
 
 from compozy.ocm.policy import Decision, Request
 from compozy.ocm.selection.admission import Admission
@@ -23,11 +24,18 @@ _HELPER = Decision(admitted=False, rule="primary", reason="helps others and take
 _SHOWN_REFUSED = 10
 
 
+class Classifier(Protocol):
+    """A trained model: the probability of each capability it knows, by id."""
+
+    def probabilities(self, task: str) -> dict[str, float]: ...
+
+
 class Selector:
     """A catalogue ready for selection; it does not change afterwards."""
 
-    def __init__(self, targets: Sequence[Target]) -> None:
+    def __init__(self, targets: Sequence[Target], model: Classifier | None = None) -> None:
         self.targets = tuple(targets)
+        self._model = model
         self._ids = [target.id for target in self.targets]
         self._documents = [read_target(target) for target in self.targets]
         self._index = LexicalIndex(map(document_words, self._documents))
@@ -57,10 +65,11 @@ class Selector:
         query = read_query(tokens(task))
         scores = self._index.score(query)
         told = self._tell_refused(refused, scores) if refused else ()
-        totals = self._add_priors(combine(scores, refused))
+        sure = self._classify(task, refused)
+        totals = self._add_priors(combine(scores, refused) if sure is None else dict(sure))
         order = _best(totals, self._ids, limit)
         ranked = tuple(
-            self._rank(number, totals[number], query, scores, task if explained else "") for number in order
+            self._rank(number, totals[number], query, scores, sure, task if explained else "") for number in order
         )
         return self._conclude(ranked, refused, told, minimum)
 
@@ -70,12 +79,28 @@ class Selector:
                 totals[number] = max(totals[number] + prior, 0.0)
         return totals
 
-    def _rank(self, number: int, total: float, query: Query, scores: Scores, task: str) -> Ranked:
-        fit = measure(self._index, query, number, scores.groups.get(number, 0.0), scores.length)
+    def _classify(self, task: str, refused: Mapping[int, Decision]) -> dict[int, float] | None:
+        """Return what the trained model says of those who may take the task; None without a model."""
+        if self._model is None:
+            return None
+        told = self._model.probabilities(task)
+        return {
+            number: told[target.id]
+            for number, target in enumerate(self.targets)
+            if number not in refused and target.id in told
+        }
+
+    def _rank(
+        self, number: int, total: float, query: Query, scores: Scores, sure: Mapping[int, float] | None, task: str
+    ) -> Ranked:
+        if sure is None:
+            confidence = measure(self._index, query, number, scores.groups.get(number, 0.0), scores.length).confidence
+        else:
+            confidence = sure[number]
         return Ranked(
             id=self.targets[number].id,
             score=round(min(total, 1.0), 4),
-            confidence=round(fit.confidence, 4),
+            confidence=round(confidence, 4),
             reasons=explain(self._documents[number], task) if task else (),
         )
 

@@ -54,11 +54,16 @@ def split_name(name: str) -> str:
     return _CASE.sub(" ", name)
 
 
-def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case without filler, in order."""
+def all_words(text: str) -> list[str]:
+    """Return the words of a text in lower case, filler included, in order."""
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
-    return [word for word in _WORD.findall(text.casefold()) if word not in FILLER]
+    return _WORD.findall(text.casefold())
+
+
+def tokens(text: str) -> list[str]:
+    """Return the words of a text in lower case without filler, in order."""
+    return [word for word in all_words(text) if word not in FILLER]
 
 
 @lru_cache(maxsize=_CACHED_WORDS)

@@ -1,0 +1,303 @@
+"""Quality of selection beside its targets, on rows that nothing was tuned on; and speed among 10,000 (issue 8)."""
+
+import contextlib
+import gc
+import math
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from bench import selection_data as data
+from bench.harness import ROOT, Bed, Figure, Missing, benchmark
+from compozy.model.errors import LocalError
+from compozy.ocm.policy import Request
+from compozy.ocm.selection.engine import Selector
+from compozy.ocm.target import Target
+
+AREA = "Selection"
+_MANY = 10_000
+_QUERIES = 1_000
+# Every third row with its tool taken out is enough for the ranking of doubts.
+_ABSENT_STEP = 3
+
+
+class Quality(NamedTuple):
+    """Accuracy@1, recall@5 and NDCG@5 in one, and how sure the selector was of each choice."""
+
+    accuracy: float
+    recall: float
+    ndcg: float
+    sure: list[float]
+
+    def note(self) -> str:
+        return f"recall@5 {self.recall:.3f}, NDCG@5 {self.ndcg:.3f}"
+
+
+def judge(ranked: Sequence[tuple[Sequence[str], str]], sure: list[float]) -> Quality:
+    """Judge rankings against the one right id of each."""
+    places = [list(found).index(gold) if gold in found else -1 for found, gold in ranked]
+    count = max(len(places), 1)
+    return Quality(
+        sum(place == 0 for place in places) / count,
+        sum(0 <= place < 5 for place in places) / count,
+        sum(1 / math.log2(place + 2) for place in places if 0 <= place < 5) / count,
+        sure,
+    )
+
+
+def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
+    """Return the chance that a choice with the right tool present is surer than one without; ties count half."""
+    ordered = sorted([(value, 1) for value in present] + [(value, 0) for value in absent])
+    total, start = 0.0, 0
+    while start < len(ordered):
+        end = start
+        while end < len(ordered) and ordered[end][0] == ordered[start][0]:
+            end += 1
+        total += sum(kind for _, kind in ordered[start:end]) * (start + end + 1) / 2
+        start = end
+    ones = len(present)
+    return (total - ones * (ones + 1) / 2) / (ones * len(absent))
+
+
+def toole(bed: Bed, name: str, make: Callable[[], list[Target]]) -> tuple[Quality, Selector]:
+    """Return the quality on ToolE's dev rows of a catalogue."""
+
+    def run(_: contextlib.ExitStack) -> tuple[Quality, Selector]:
+        dev = data.rows("toole/dev.jsonl")
+        selector = Selector(make())
+        ranked, sure = [], []
+        for row in dev:
+            outcome = selector.select(row["query"], limit=5, explained=False)
+            ranked.append(([one.id for one in outcome.ranked], row["tool"]))
+            sure.append(outcome.confidence)
+        return judge(ranked, sure), selector
+
+    return bed.once(name, run)
+
+
+def absent(selector: Selector) -> list[float]:
+    """Return how sure the selector is of dev rows whose tool was taken out."""
+    rows = data.rows("toole/dev.jsonl")[::_ABSENT_STEP]
+    found = (selector.select(r["query"], Request(deny=(r["tool"],)), limit=1, explained=False) for r in rows)
+    return [outcome.confidence for outcome in found]
+
+
+@benchmark(
+    name="selection.descriptions",
+    area=AREA,
+    text="ToolE: accuracy@1 by descriptions only",
+    unit="",
+    target=0.46,
+    better="more",
+    how="3,000 dev tasks, 199 tools, name and description",
+)
+def descriptions(bed: Bed) -> Figure:
+    quality, _ = toole(bed, "toole.descriptions", data.tools)
+    return Figure(quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.examples",
+    area=AREA,
+    text="ToolE: accuracy@1 with 8 representative examples a tool",
+    unit="",
+    target=0.66,
+    better="more",
+    how="the same; examples chosen from the tool's training tasks by facility location",
+)
+def with_examples(bed: Bed) -> Figure:
+    quality, _ = toole(bed, "toole.examples", lambda: data.tools(data.examples(representative=True)))
+    return Figure(quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.random_examples",
+    area=AREA,
+    text="ToolE: accuracy@1 with 8 random examples a tool",
+    unit="",
+    better="more",
+    how="the same; examples drawn with a fixed seed",
+)
+def with_random_examples(bed: Bed) -> Figure:
+    quality, _ = toole(bed, "toole.random", lambda: data.tools(data.examples(representative=False)))
+    return Figure(quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.abstention",
+    area=AREA,
+    text="ToolE: AUROC of abstention, right tool taken out",
+    unit="",
+    better="more",
+    how="8 random examples a tool; every third dev task without its tool (0.78 is the target with `semantic`)",
+)
+def abstention(bed: Bed) -> Figure:
+    quality, selector = toole(bed, "toole.random", lambda: data.tools(data.examples(representative=False)))
+    return Figure(auroc(quality.sure, absent(selector)))
+
+
+@benchmark(
+    name="selection.trained",
+    area=AREA,
+    text="ToolE: accuracy@1 trained on all rows",
+    unit="",
+    target=0.85,
+    better="more",
+    how="linear model on every training task; needs the extra `train`",
+)
+def trained(bed: Bed) -> Figure:
+    from compozy.ocm.selection.documents import read_target
+    from compozy.ocm.selection.model_files import linear
+
+    rows, dev = data.rows("toole/train.jsonl"), data.rows("toole/dev.jsonl")
+    try:
+        module = linear()
+    except LocalError as why:
+        raise Missing(why.message) from why
+    began = time.perf_counter()
+    examples = [module.Example(row["query"], row["tool"]) for row in rows]
+    model = module.train(list(map(read_target, data.tools())), examples)
+    took = time.perf_counter() - began
+    ranked, sure = [], []
+    for row in dev:
+        found = sorted(model.probabilities(row["query"]).items(), key=lambda item: (-item[1], item[0]))[:5]
+        ranked.append(([name for name, _ in found], row["tool"]))
+        sure.append(found[0][1])
+    quality = judge(ranked, sure)
+    return Figure(quality.accuracy, f"{quality.note()}; trained in {took:.0f} s")
+
+
+def bfcl(bed: Bed) -> Quality:
+    """Return the quality on BFCL's rows with several candidates."""
+
+    def run(_: contextlib.ExitStack) -> Quality:
+        ranked, sure = [], []
+        for row in data.rows("bfcl/live_multiple_selection.jsonl"):
+            outcome = Selector(data.candidates(row)).select(row["query"], explained=False)
+            ranked.append(([one.id for one in outcome.ranked], row["gold"]))
+            sure.append(outcome.confidence)
+        return judge(ranked, sure)
+
+    return bed.once("bfcl", run)
+
+
+@benchmark(
+    name="selection.bfcl",
+    area=AREA,
+    text="BFCL live_multiple: accuracy@1",
+    unit="",
+    target=0.88,
+    better="more",
+    how="name, description and parameters of each row's own candidates; nothing was tuned on BFCL",
+)
+def bfcl_multiple(bed: Bed) -> Figure:
+    quality = bfcl(bed)
+    return Figure(quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.bfcl_irrelevance",
+    area=AREA,
+    text="BFCL: AUROC of abstention, live_multiple against live_irrelevance",
+    unit="",
+    better="more",
+    how="how sure the selector is of its best candidate (0.84 is the target with `semantic`)",
+)
+def bfcl_irrelevance(bed: Bed) -> Figure:
+    rows = data.rows("bfcl/live_irrelevance_selection.jsonl")
+    doubts = [Selector(data.candidates(row)).select(row["query"], explained=False).confidence for row in rows]
+    return Figure(auroc(bfcl(bed).sure, doubts))
+
+
+class Speed(NamedTuple):
+    """What one process took that holds a large catalogue; milliseconds, seconds, MiB."""
+
+    median: float
+    slow: float
+    index: float
+    memory: float
+
+
+def measure_speed() -> Speed:
+    """Build a catalogue of 10,000 and ask it; for a process of its own."""
+    chance = random.Random(4)
+    vocabulary = sorted(
+        {"".join(chance.choices("abcdefghilmnoprstuv", k=chance.randint(4, 10))) for _ in range(8_000)}
+    )
+    weights = [1 / (number + 5) for number in range(len(vocabulary))]
+
+    def sentence(count: int) -> str:
+        return " ".join(chance.choices(vocabulary, weights, k=count))
+
+    targets = [
+        Target(
+            id=f"t/{n}", kind="tool", name=sentence(2), description=sentence(15), examples=(sentence(8), sentence(8))
+        )
+        for n in range(_MANY)
+    ]
+    began = time.perf_counter()
+    selector = Selector(targets)
+    index = time.perf_counter() - began
+    tasks = [sentence(chance.randint(4, 16)) for _ in range(_QUERIES)]
+    for task in tasks[:20]:
+        selector.select(task)
+    gc.collect()
+    took = []
+    for task in tasks:
+        began = time.perf_counter()
+        selector.select(task)
+        took.append((time.perf_counter() - began) * 1000)
+    took.sort()
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return Speed(took[_QUERIES // 2], took[_QUERIES * 99 // 100], index, memory)
+
+
+def speed(bed: Bed) -> Speed:
+    """Measure in a fresh process, once."""
+
+    def run(_: contextlib.ExitStack) -> Speed:
+        code = "from bench.selection import measure_speed; print(*measure_speed())"
+        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+        return Speed(*map(float, done.stdout.split()))
+
+    return bed.once("selection.speed", run)
+
+
+@benchmark(
+    name="selection.p50",
+    area=AREA,
+    text="select among 10,000, p50",
+    unit="ms",
+    target=2,
+    how=f"{_QUERIES:,} tasks of 4 to 16 words, reasons included; fresh process",
+)
+def median(bed: Bed) -> Figure:
+    return Figure(speed(bed).median)
+
+
+@benchmark(
+    name="selection.p99", area=AREA, text="select among 10,000, p99", unit="ms", target=10, how="the same process"
+)
+def slow(bed: Bed) -> Figure:
+    return Figure(speed(bed).slow)
+
+
+@benchmark(name="selection.index", area=AREA, text="index of 10,000", unit="s", target=2, how="about 35 words each")
+def index(bed: Bed) -> Figure:
+    return Figure(speed(bed).index)
+
+
+@benchmark(
+    name="selection.memory",
+    area=AREA,
+    text="memory of that process",
+    unit="MiB",
+    target=150,
+    how="highest resident size",
+)
+def memory(bed: Bed) -> Figure:
+    return Figure(speed(bed).memory)

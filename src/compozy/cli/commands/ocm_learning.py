@@ -1,0 +1,146 @@
+"""`compozy ocm eval`, `train` and `learn`: how well a catalogue selects, and making it better (issue 8)."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+import msgspec
+
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import ocm_command
+from compozy.cli.ocm.requests import read_targets
+from compozy.cli.output import clean, write, write_json, write_table
+from compozy.cli.wording import count
+from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
+
+_SHOWN = 20
+
+
+@ocm_command(
+    "eval", examples=("compozy ocm eval capabilities/", "compozy ocm eval targets.yaml --at-least 0.8 -o json")
+)
+@click.argument("paths", nargs=-1, required=True)
+@click.option("--at-least", type=click.FloatRange(0, 1), default=0.0, help="Fail below this accuracy.")
+@pass_invocation
+def evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float) -> int:
+    """Leave out each example of a catalogue, ask for it, and show who is mistaken for whom.
+
+    Needs no daemon. Exit codes: 0, 1 accuracy below --at-least, 2 invalid manifests or usage.
+    """
+    from compozy.ocm.selection.evaluation import evaluate as judge  # noqa: PLC0415 - start-up cost
+
+    found = judge(read_targets(paths))
+    if invocation.is_human:
+        write(
+            f"{count(found.examples, 'example')} of {count(found.capabilities, 'capability', 'capabilities')}: "
+            f"{found.accuracy:.0%} find their own, {found.fitting:.0%} and are held to fit\n"
+        )
+        if found.without_examples:
+            write(f"{found.without_examples} without examples; give each a few sentences that people really write\n")
+        rows = [[clean(one.expected), clean(one.chosen), str(one.count)] for one in found.confusion[:_SHOWN]]
+        if rows:
+            write("\n")
+            write_table(invocation, ["EXPECTED", "CHOSEN", "TIMES"], rows)
+    else:
+        write_json(msgspec.to_builtins(found))
+    return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
+
+
+@ocm_command("train", examples=("compozy ocm train tasks.jsonl targets.yaml --to targets.model",))
+@click.argument("tasks")
+@click.argument("paths", nargs=-1, required=True)
+@click.option(
+    "--to", "target", required=True, metavar="FILE", help="Where the model goes, best beside the catalogue."
+)
+@pass_invocation
+def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: str) -> int:
+    """Train a model on TASKS, lines of {"task": …, "id": …}, for the catalogue at PATHS.
+
+    Pays off from some fifty tasks a capability on. Needs the extra `train` and no daemon. Exit codes: 0, 1, 2.
+    """
+    from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.model_files import catalogue_digest, linear, save_model  # noqa: PLC0415 - start-up cost
+
+    module = linear()
+    documents = [read_target(one) for one in read_targets(paths)]
+    examples = [module.Example(task, one) for task, one in _labelled(Path(tasks))]
+    model = module.train(documents, examples)
+    digest = catalogue_digest(documents)
+    save_model(Path(target).resolve(), model, digest)
+    record = {"model": target, "catalogue": digest, "tasks": len(examples), "capabilities": len(documents)}
+    if invocation.is_human:
+        write(clean(f"trained on {count(len(examples), 'task')} for {len(documents)} capabilities: {target}\n"))
+    else:
+        write_json(record)
+    return EXIT_OK
+
+
+def _labelled(path: Path) -> list[tuple[str, str]]:
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise LocalError(
+            f"could not read {str(path)!r}: {error}; give a UTF-8 file", code="tasks_unreadable"
+        ) from error
+    found = []
+    for number, line in enumerate(lines, 1):
+        if not line.strip():
+            continue
+        try:
+            row = json.loads(line)
+            task, one = row["task"], row["id"]
+        except (ValueError, KeyError, TypeError):
+            task = one = None
+        if not isinstance(task, str) or not isinstance(one, str):
+            raise LocalError(
+                f'{path}:{number}: {line[:60]!r} is no labelled task; write {{"task": "…", "id": "…"}}',
+                code="tasks_invalid",
+            )
+        found.append((task, one))
+    if not found:
+        raise LocalError(
+            f"{str(path)!r} holds no task; write one JSON object with task and id a line", code="tasks_empty"
+        )
+    return found
+
+
+@ocm_command(
+    "learn",
+    examples=(
+        "compozy ocm learn outcomes.jsonl --good acme/translator",
+        "compozy ocm learn outcomes.jsonl --bad acme/translator",
+        "compozy ocm learn outcomes.jsonl --catalog capabilities/ -o json",
+    ),
+)
+@click.argument("outcomes")
+@click.option("--good", multiple=True, metavar="ID", help="Record that this capability did well.")
+@click.option("--bad", multiple=True, metavar="ID", help="Record that this capability did badly.")
+@click.option("--catalog", multiple=True, metavar="PATH", help="The manifests whose authored priors are the start.")
+@pass_invocation
+def learn(
+    invocation: Invocation, outcomes: str, good: tuple[str, ...], bad: tuple[str, ...], catalog: tuple[str, ...]
+) -> int:
+    """Record outcomes in the file OUTCOMES and show the priors that follow, with how many outcomes they rest on.
+
+    An outcome counts half after thirty days; the authored prior is worth eight. Needs no daemon. Exit codes: 0, 1, 2.
+    """
+    from compozy.ocm.selection.outcomes import Result, read_results, record  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.outcomes import learn as conclude  # noqa: PLC0415 - start-up cost
+
+    path = Path(outcomes)
+    now = datetime.now(UTC)
+    authored = {target.id: target.prior for target in read_targets(catalog)} if catalog else {}
+    for ids, quality in ((good, 1.0), (bad, 0.0)):
+        for one in ids:
+            if catalog and one not in authored:
+                raise LocalError(f"{one!r} is not in the catalogue; correct the id", code="id_unknown")
+            record(path, Result(id=one, quality=quality, at=now.isoformat(timespec="seconds")))
+    found = conclude(read_results(path), authored, now)
+    if invocation.is_human:
+        rows = [[clean(one.id), f"{one.prior:.3f}", str(one.samples), f"{one.weight:.1f}"] for one in found]
+        write_table(invocation, ["ID", "PRIOR", "OUTCOMES", "WORTH NOW"], rows)
+    else:
+        write_json(msgspec.to_builtins(found))
+    return EXIT_OK

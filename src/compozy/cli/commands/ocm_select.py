@@ -1,0 +1,115 @@
+"""`compozy ocm select`: which capability of a catalogue a task goes to, and why (issue 8 items 4 and 7)."""
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import msgspec
+
+from compozy.cli.groups import pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import ocm_command
+from compozy.cli.ocm.requests import read_request, read_targets, request_options
+from compozy.cli.output import clean, write, write_json
+from compozy.model.errors import EXIT_GENERIC, EXIT_OK
+
+if TYPE_CHECKING:
+    from compozy.ocm.selection.engine import Selector
+    from compozy.ocm.selection.outcome import Outcome, Plan
+
+
+@ocm_command(
+    "select",
+    examples=(
+        'compozy ocm select "translate this contract" capabilities/',
+        'compozy ocm select "translate this contract" targets.yaml --region eu --tenant acme --explain',
+        'compozy ocm select "review the change" targets.yaml --plan -o json',
+    ),
+)
+@click.argument("task")
+@click.argument("paths", nargs=-1, required=True)
+@request_options
+@click.option("--minimum", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="Below this none fits.")
+@click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many to rank.")
+@click.option("--plan", "is_plan", is_flag=True, help="Also find helpers that fit: persona, skill, model, tools.")
+@click.option("--explain", is_flag=True, help="Also show the others, and who was refused by which rule.")
+@click.option("--model", "model_file", metavar="FILE", help="A model that `ocm train` wrote for this catalogue.")
+@click.option("--outcomes", metavar="FILE", help="Outcomes that `ocm learn` keeps: they become priors.")
+@pass_invocation
+def command(
+    invocation: Invocation,
+    /,
+    task: str,
+    paths: tuple[str, ...],
+    minimum: float,
+    limit: int,
+    is_plan: bool,
+    explain: bool,
+    model_file: str | None,
+    outcomes: str | None,
+    **demands: object,
+) -> int:
+    """Choose a capability for TASK among the manifests at PATHS. Hard constraints decide first, then words.
+
+    Needs no daemon. Exit codes: 0 one fits, 1 none fits, 2 invalid manifests or usage.
+    """
+    from compozy.ocm.selection.plans import make_plan  # noqa: PLC0415 - start-up cost
+
+    request = read_request(demands)
+    selector = _selector(paths, model_file, outcomes)
+    if is_plan:
+        plan = make_plan(selector, task, request, minimum=minimum)
+        outcome = plan.outcome
+        record: object = msgspec.to_builtins(plan)
+    else:
+        plan = None
+        outcome = selector.select(task, request, limit=limit, minimum=minimum)
+        record = msgspec.to_builtins(outcome)
+    if invocation.is_human:
+        _show(outcome, plan, explained=explain)
+    else:
+        write_json(record)
+    return EXIT_OK if outcome.chosen else EXIT_GENERIC
+
+
+def _selector(paths: tuple[str, ...], model_file: str | None, outcomes: str | None) -> "Selector":
+    from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.engine import Selector  # noqa: PLC0415 - start-up cost
+
+    targets = read_targets(paths)
+    if outcomes is not None:
+        from compozy.ocm.selection.outcomes import read_results, with_learned  # noqa: PLC0415 - start-up cost
+
+        targets = with_learned(targets, read_results(Path(outcomes)), datetime.now(UTC))
+    if model_file is None:
+        return Selector(targets)
+    from compozy.ocm.selection.model_files import catalogue_digest, load_model  # noqa: PLC0415 - start-up cost
+
+    return Selector(targets, load_model(Path(model_file), catalogue_digest(list(map(read_target, targets)))))
+
+
+def _show(outcome: "Outcome", plan: "Plan | None", *, explained: bool) -> None:
+    if outcome.chosen:
+        sure = min(outcome.confidence, 0.99)
+        write(clean(f"{outcome.chosen}  {sure:.0%}: {outcome.reason}\n"))
+    else:
+        write(clean(f"none fits: {outcome.reason}\n"))
+    for slot in plan.slots if plan else ():
+        write(clean(f"  {slot.role}: {slot.id}  {slot.confidence:.0%}: {'; '.join(slot.reasons)}\n"))
+    for role, reason in (plan.empty if plan else {}).items():
+        write(clean(f"  {role}: none ({reason})\n"))
+    if not explained:
+        return
+    others = [one for one in outcome.ranked if one.id != outcome.chosen]
+    if others:
+        write("\nOthers\n")
+    for one in others:
+        write(clean(f"  {one.id}  {one.confidence:.0%}: {'; '.join(one.reasons)}\n"))
+    if outcome.refused:
+        write("\nRefused\n")
+    for refusal in outcome.refused:
+        write(clean(f"  {refusal.id}  {refusal.rule}: {refusal.reason}\n"))
+    hidden = sum(outcome.refused_by_rule.values()) - len(outcome.refused)
+    if hidden > 0:
+        write(f"  and {hidden} more\n")

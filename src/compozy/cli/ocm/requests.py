@@ -1,0 +1,65 @@
+"""The options that state what a request demands, shared by the commands that select (OCM §7; decisions O4).
+
+It knows nothing of how a choice is made.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+import click
+
+from compozy.cli.ocm.command import InvalidManifests
+
+if TYPE_CHECKING:
+    from compozy.ocm.policy import Request
+    from compozy.ocm.target import Target
+
+F = TypeVar("F", bound=Callable[..., object])
+_KINDS = ("llm", "agent", "skill", "persona", "tool", "workflow", "human", "destination")
+
+_OPTIONS = (
+    click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only these kinds."),
+    click.option("--exclude", "deny", multiple=True, metavar="ID", help="Not this one."),
+    click.option("--region", default="", help="Where the work must be done."),
+    click.option("--boundary", "data_boundary", default="", help="public, private or on_prem: at least this."),
+    click.option("--tenant", default="", help="On whose behalf."),
+    click.option("--language", default="en", show_default=True, help="The language of the task."),
+    click.option("--tokens", type=click.IntRange(min=0), default=0, help="Input tokens of the request."),
+    click.option("--max-cost-usd", type=float, help="For the whole request: the call and its tokens."),
+    click.option("--max-latency-ms", type=float, help="Highest usual latency."),
+    click.option("--pii", "contains_pii", is_flag=True, help="The task holds personal data."),
+    click.option("--tools", "require_tools", is_flag=True, help="A model must be able to call tools."),
+)
+
+
+def request_options(function: F) -> F:
+    """Add the options; they arrive as keyword arguments named as the fields of a request."""
+    for option in reversed(_OPTIONS):
+        function = option(function)
+    return function
+
+
+def read_request(given: dict[str, object]) -> "Request":
+    """Make a request of the options' values."""
+    import msgspec  # noqa: PLC0415 - start-up cost
+
+    from compozy.ocm.policy import Request  # noqa: PLC0415 - start-up cost
+
+    return msgspec.convert(given, Request)
+
+
+def read_targets(paths: Sequence[str]) -> "list[Target]":
+    """Load every entry, native ones included, as targets.
+
+    Raises:
+        InvalidManifests: something is wrong with them, or there is none.
+    """
+    from compozy.ocm.loading import CatalogueError, load_targets  # noqa: PLC0415 - start-up cost
+
+    try:
+        targets = load_targets(paths)
+    except CatalogueError as error:
+        raise InvalidManifests(error.message) from error
+    if not targets:
+        raise InvalidManifests(f"there is no manifest at {', '.join(paths)}; name a file or folder that has one")
+    return targets

@@ -1,0 +1,83 @@
+"""Trained models on disk: one file beside the catalogue, bound to what it was trained for by a digest (issue 8).
+
+A model of another catalogue is refused: its capabilities may mean something else by now.
+"""
+
+import hashlib
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from compozy.documents.atomic import write_atomically
+from compozy.model.errors import LocalError
+from compozy.ocm.selection.documents import Document
+
+if TYPE_CHECKING:
+    from compozy.ocm.selection.linear import LinearModel
+
+_MAGIC = b"compozy-linear-1 "
+_DIGEST_LENGTH = len("sha256:") + 64
+
+
+def linear() -> ModuleType:
+    """Return the module that trains and applies models.
+
+    Raises:
+        LocalError: numpy is not installed.
+    """
+    try:
+        from compozy.ocm.selection import linear as module  # noqa: PLC0415 - start-up cost, and only an extra brings numpy
+    except ImportError as error:
+        raise LocalError(
+            "a trained model needs numpy, which is not installed; install the extra: pip install 'compozy[train]'",
+            code="numpy_missing",
+            hint="pip install 'compozy[train]'",
+        ) from error
+    return module
+
+
+def catalogue_digest(documents: Sequence[Document]) -> str:
+    """Return the digest of what a model was trained for: ids and texts, in order."""
+    told = [[one.id, [[field.place, field.text, field.repeat] for field in one.fields]] for one in documents]
+    return "sha256:" + hashlib.sha256(json.dumps(told, ensure_ascii=True).encode()).hexdigest()
+
+
+def save_model(path: Path, model: "LinearModel", digest: str) -> None:
+    """Write a model; `digest` is the one of the catalogue it was trained for."""
+    write_atomically(path, _MAGIC + digest.encode() + b"\n" + model.to_bytes(), mode=0o644)
+
+
+def load_model(path: Path, digest: str) -> "LinearModel":
+    """Read a model for the catalogue of that digest.
+
+    Raises:
+        LocalError: it cannot be read, is damaged, or belongs to another catalogue; or numpy is missing.
+    """
+    module = linear()
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise LocalError(
+            f"could not read the model {str(path)!r}: {error}; train it again", code="model_unreadable"
+        ) from error
+    head, _, rest = data.partition(b"\n")
+    told = head.removeprefix(_MAGIC).decode("ascii", "replace")
+    if not head.startswith(_MAGIC) or len(told) != _DIGEST_LENGTH:
+        raise LocalError(
+            f"{str(path)!r} is no trained model; name a file that `ocm train` wrote", code="model_invalid"
+        )
+    if told != digest:
+        raise LocalError(
+            f"the model {str(path)!r} was trained for another catalogue ({told[:15]}…, this one is {digest[:15]}…); "
+            "train it again with `ocm train`",
+            code="model_outdated",
+        )
+    try:
+        model: LinearModel = module.LinearModel.from_bytes(rest)
+    except (ValueError, KeyError, TypeError) as error:
+        raise LocalError(
+            f"the model {str(path)!r} is damaged ({error}); train it again", code="model_invalid"
+        ) from error
+    return model

@@ -1,0 +1,74 @@
+"""`compozy ocm select`, `eval`, `train` and `learn` as people call them: no daemon, files on disk."""
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from compozy.cli.app import root_command
+from compozy.cli.invocation import Invocation
+
+CATALOGUE = """
+- ocm: "1"
+  id: acme/translator
+  kind: agent
+  name: translator
+  description: Translates letters and contracts.
+  capabilities: {languages: [en, fr]}
+  examples: [translate this letter, put the contract into French]
+- ocm: "1"
+  id: acme/watch
+  kind: agent
+  name: nightWatch
+  description: Watches servers at night.
+  constraints: {regions: [eu], tenants: [acme]}
+  examples: [watch the servers tonight, are the servers up at night]
+"""
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Path:
+    path = tmp_path / "targets.yaml"
+    path.write_text(CATALOGUE)
+    return path
+
+
+def call(*words: str | Path) -> Result:
+    return CliRunner().invoke(root_command(), list(map(str, words)), obj=Invocation(), standalone_mode=False)
+
+
+def test_a_capability_is_chosen_by_words_and_constraints(catalogue: Path) -> None:
+    found = call("ocm", "select", "translate a letter", catalogue)
+    assert found.return_value == 0 and found.output.startswith("acme/translator  ")
+    refused = call("ocm", "select", "watch the servers", catalogue, "--explain")
+    assert refused.return_value == 1 and "acme/watch  tenant: " in refused.output
+    assert call("ocm", "select", "watch the servers", catalogue, "--tenant", "acme").return_value == 0
+    planned = call("ocm", "select", "translate a letter", catalogue, "--plan", "-o", "json")
+    assert set(json.loads(planned.output)["empty"]) == {"persona", "skill", "tool"}
+
+
+def test_eval_shows_accuracy_and_can_fail_below_a_mark(catalogue: Path) -> None:
+    found = json.loads(call("ocm", "eval", catalogue, "-o", "json").output)
+    assert found["examples"] == 4 and 0 <= found["accuracy"] <= 1
+    assert call("ocm", "eval", catalogue).output.startswith("4 examples of 2 capabilities: ")
+    assert call("ocm", "eval", catalogue, "--at-least", "1").return_value in (0, 1)
+
+
+def test_a_model_is_trained_and_used(catalogue: Path, tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks.jsonl"
+    rows = [{"task": f"hoist flag {n}", "id": "acme/translator"} for n in range(4)]
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "targets.model"
+    assert call("ocm", "train", tasks, catalogue, "--to", model).return_value == 0
+    assert call("ocm", "select", "hoist the flag", catalogue, "--model", model).output.startswith("acme/translator")
+
+
+def test_outcomes_are_recorded_and_become_priors(catalogue: Path, tmp_path: Path) -> None:
+    file = tmp_path / "outcomes.jsonl"
+    call("ocm", "learn", file, "--good", "acme/watch", "--catalog", catalogue)
+    call("ocm", "learn", file, "--bad", "acme/translator")
+    rows = {row["id"]: row for row in json.loads(call("ocm", "learn", file, "-o", "json").output)}
+    assert rows["acme/watch"]["prior"] > 0.5 > rows["acme/translator"]["prior"]
+    assert rows["acme/watch"]["samples"] == 1
+    assert call("ocm", "select", "translate a letter", catalogue, "--outcomes", file).return_value == 0
