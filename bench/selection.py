@@ -4,11 +4,11 @@ import contextlib
 import gc
 import math
 import random
-import resource
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 from bench import selection_data as data
@@ -90,62 +90,62 @@ def absent(selector: Selector) -> list[float]:
     name="selection.descriptions",
     area=AREA,
     text="ToolE: accuracy@1 by descriptions only",
-    unit="",
-    target=0.46,
+    unit="%",
+    target=46,
     better="more",
     how="3,000 dev tasks, 199 tools, name and description",
 )
 def descriptions(bed: Bed) -> Figure:
     quality, _ = toole(bed, "toole.descriptions", data.tools)
-    return Figure(quality.accuracy, quality.note())
+    return Figure(100 * quality.accuracy, quality.note())
 
 
 @benchmark(
     name="selection.examples",
     area=AREA,
     text="ToolE: accuracy@1 with 8 representative examples a tool",
-    unit="",
-    target=0.66,
+    unit="%",
+    target=66,
     better="more",
     how="the same; examples chosen from the tool's training tasks by facility location",
 )
 def with_examples(bed: Bed) -> Figure:
     quality, _ = toole(bed, "toole.examples", lambda: data.tools(data.examples(representative=True)))
-    return Figure(quality.accuracy, quality.note())
+    return Figure(100 * quality.accuracy, quality.note())
 
 
 @benchmark(
     name="selection.random_examples",
     area=AREA,
     text="ToolE: accuracy@1 with 8 random examples a tool",
-    unit="",
+    unit="%",
     better="more",
     how="the same; examples drawn with a fixed seed",
 )
 def with_random_examples(bed: Bed) -> Figure:
     quality, _ = toole(bed, "toole.random", lambda: data.tools(data.examples(representative=False)))
-    return Figure(quality.accuracy, quality.note())
+    return Figure(100 * quality.accuracy, quality.note())
 
 
 @benchmark(
     name="selection.abstention",
     area=AREA,
     text="ToolE: AUROC of abstention, right tool taken out",
-    unit="",
+    unit="%",
     better="more",
-    how="8 random examples a tool; every third dev task without its tool (0.78 is the target with `semantic`)",
+    how="8 random examples a tool; every third dev task without its tool (78 is the target with `semantic`)",
 )
 def abstention(bed: Bed) -> Figure:
     quality, selector = toole(bed, "toole.random", lambda: data.tools(data.examples(representative=False)))
-    return Figure(auroc(quality.sure, absent(selector)))
+    return Figure(100 * auroc(quality.sure, absent(selector)))
 
 
 @benchmark(
     name="selection.trained",
     area=AREA,
     text="ToolE: accuracy@1 trained on all rows",
-    unit="",
-    target=0.85,
+    unit="%",
+    target=85,
     better="more",
     how="linear model on every training task; needs the extra `train`",
 )
@@ -168,7 +168,7 @@ def trained(bed: Bed) -> Figure:
         ranked.append(([name for name, _ in found], row["tool"]))
         sure.append(found[0][1])
     quality = judge(ranked, sure)
-    return Figure(quality.accuracy, f"{quality.note()}; trained in {took:.0f} s")
+    return Figure(100 * quality.accuracy, f"{quality.note()}; trained in {took:.0f} s")
 
 
 def bfcl(bed: Bed) -> Quality:
@@ -189,28 +189,28 @@ def bfcl(bed: Bed) -> Quality:
     name="selection.bfcl",
     area=AREA,
     text="BFCL live_multiple: accuracy@1",
-    unit="",
-    target=0.88,
+    unit="%",
+    target=88,
     better="more",
     how="name, description and parameters of each row's own candidates; nothing was tuned on BFCL",
 )
 def bfcl_multiple(bed: Bed) -> Figure:
     quality = bfcl(bed)
-    return Figure(quality.accuracy, quality.note())
+    return Figure(100 * quality.accuracy, quality.note())
 
 
 @benchmark(
     name="selection.bfcl_irrelevance",
     area=AREA,
     text="BFCL: AUROC of abstention, live_multiple against live_irrelevance",
-    unit="",
+    unit="%",
     better="more",
-    how="how sure the selector is of its best candidate (0.84 is the target with `semantic`)",
+    how="how sure the selector is of its best candidate (84 is the target with `semantic`)",
 )
 def bfcl_irrelevance(bed: Bed) -> Figure:
     rows = data.rows("bfcl/live_irrelevance_selection.jsonl")
     doubts = [Selector(data.candidates(row)).select(row["query"], explained=False).confidence for row in rows]
-    return Figure(auroc(bfcl(bed).sure, doubts))
+    return Figure(100 * auroc(bfcl(bed).sure, doubts))
 
 
 class Speed(NamedTuple):
@@ -252,8 +252,14 @@ def measure_speed() -> Speed:
         selector.select(task)
         took.append((time.perf_counter() - began) * 1000)
     took.sort()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = _highest_resident()
     return Speed(took[_QUERIES // 2], took[_QUERIES * 99 // 100], index, memory)
+
+
+def _highest_resident() -> float:
+    # Not getrusage: its figure begins with that of the process this one was forked from.
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
 
 
 def speed(bed: Bed) -> Speed:
