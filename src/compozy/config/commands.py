@@ -3,6 +3,7 @@
 ``FOO=1 cmd`` is no assignment here: the first word is always the program.
 """
 
+import functools
 import os
 import shlex
 import shutil
@@ -10,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 
+@functools.lru_cache(maxsize=256)
 def split_command(command: str) -> tuple[str, ...]:
     """Split one command string into words.
 

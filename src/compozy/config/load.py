@@ -175,7 +175,13 @@ def _check(source: TomlSource, below: dict[str, dict[str, object]]) -> list[str]
 
 def _wrong_values(source: TomlSource) -> Iterator[str]:
     """Find every value of a wrong type or out of bounds; named tables one by one: errors leave their names out."""
-    table = copy.deepcopy({name: value for name, value in source.table.items() if name not in OTHER_SECTIONS})
+    written = {name: value for name, value in source.table.items() if name not in OTHER_SECTIONS}
+    try:
+        _convert(written)
+        return
+    except msgspec.ValidationError:
+        # Looked at piece by piece below; the copy is taken apart on the way.
+        table = copy.deepcopy(written)
     for section, kind in _NAMED_TABLES.items():
         named = table.get(section)
         if isinstance(named, dict):
