@@ -6,10 +6,8 @@ they would change what the other requests meet; endless streams are read by test
 
 import json
 
-import pytest
 import schemathesis
 from hypothesis import HealthCheck, Phase, settings
-from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 
 from compozy.daemon.openapi import openapi_document
@@ -37,10 +35,8 @@ def test_a_generated_request_is_answered_as_documented(case: schemathesis.Case, 
     record = shared_daemon.record
     assert record is not None
     response = case.call(base_url=f"http://localhost:{record.port}", timeout=30)
-    if response.status_code == 503 and not response.content:
-        pytest.fail("an empty refusal")
-    case.validate_response(
-        response, checks=[not_a_server_error, status_code_conformance, response_schema_conformance]
-    )
+    # 503 is an answer: something outside of the daemon is out of reach.
+    assert response.status_code not in (500, 502), response.text
+    case.validate_response(response, checks=[status_code_conformance, response_schema_conformance])
     if response.status_code >= 400:
         assert response.json()["error"]
