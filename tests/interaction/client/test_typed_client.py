@@ -17,7 +17,7 @@ def workspace(tmp_path: Path) -> Path:
     agent.mkdir(parents=True)
     (agent / "AGENT.md").write_text("---\nname: scout\nprovider: offline\n---\n\nFind things.\n")
     (agent / "capabilities.toml").write_text(
-        '[[capabilities]]\nid = "find-code"\nsummary = "Find where it is done."\noutcome = "Files, lines."\n'
+        '[[capabilities]]\nid = "find-code"\nsummary = "Find where kettles are filled."\noutcome = "Files, lines."\n'
     )
     (folder / "kettle.py").write_text("# the kettle is filled here\n")
     return folder

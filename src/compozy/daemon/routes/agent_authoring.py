@@ -10,16 +10,19 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compozy.catalog.authoring.history import Kept
 from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
+from compozy.model.agent import Agent
 from compozy.model.definition import AgentDefinition
 from compozy.model.workspace import Workspace
+from compozy.runtime.authoring import Deleted, Edit
 from compozy.runtime.services import Services
 
 _Scope = Literal["global", "workspace"]
 
 
-class _Skills(Body, frozen=True, kw_only=True):
+class SkillsBody(Body, frozen=True, kw_only=True):
     disabled: tuple[str, ...] = ()
 
 
@@ -32,55 +35,55 @@ class _Fields(Body, frozen=True, kw_only=True):
     toolsets: tuple[str, ...] = ()
     deny_tools: tuple[str, ...] = ()
     permissions: str = ""
-    skills: _Skills | None = None
+    skills: SkillsBody | None = None
     category_path: tuple[str, ...] = ()
 
 
-class _Agent(_Fields, frozen=True, kw_only=True):
+class AgentFields(_Fields, frozen=True, kw_only=True):
     name: str
     prompt: str
 
 
-class _Overrides(_Fields, frozen=True, kw_only=True):
+class AgentOverrides(_Fields, frozen=True, kw_only=True):
     prompt: str = ""
 
 
-class _Create(Body, frozen=True, kw_only=True):
+class CreateAgent(Body, frozen=True, kw_only=True):
     scope: _Scope
-    agent: _Agent
+    agent: AgentFields
     workspace: str = ""
 
 
-class _Update(Body, frozen=True, kw_only=True):
-    agent: _Agent
+class UpdateAgent(Body, frozen=True, kw_only=True):
+    agent: AgentFields
     expected_digest: str
     workspace: str = ""
 
 
-class _Duplicate(Body, frozen=True, kw_only=True):
+class DuplicateAgent(Body, frozen=True, kw_only=True):
     name: str
     scope: _Scope | None = None
     workspace: str = ""
-    overrides: _Overrides | None = None
+    overrides: AgentOverrides | None = None
 
 
-class _Restore(Body, frozen=True, kw_only=True):
+class RestoreAgent(Body, frozen=True, kw_only=True):
     hash: str
     workspace: str = ""
 
 
-def _definition(agent: _Agent) -> AgentDefinition:
-    values = {name: getattr(agent, name) for name in _Agent.__struct_fields__ if name != "skills"}
+def _definition(agent: AgentFields) -> AgentDefinition:
+    values = {name: getattr(agent, name) for name in AgentFields.__struct_fields__ if name != "skills"}
     return AgentDefinition(**values, skills_disabled=agent.skills.disabled if agent.skills else ())
 
 
-def _overlay(overrides: _Overrides | None) -> Callable[[AgentDefinition], AgentDefinition]:
+def _overlay(overrides: AgentOverrides | None) -> Callable[[AgentDefinition], AgentDefinition]:
     """Return what puts the overrides that are not empty over a definition; a given skills object replaces."""
 
     def apply(definition: AgentDefinition) -> AgentDefinition:
         if overrides is None:
             return definition
-        names = [name for name in _Overrides.__struct_fields__ if name != "skills"]
+        names = [name for name in AgentOverrides.__struct_fields__ if name != "skills"]
         values: dict[str, object] = {name: value for name in names if (value := getattr(overrides, name))}
         if overrides.skills is not None:
             values["skills_disabled"] = overrides.skills.disabled
@@ -95,7 +98,7 @@ async def _workspace(app: Services, reference: str) -> Workspace | None:
 
 async def create_agent(app: Services, request: Request) -> Response:
     """Create an agent."""
-    body = await read_body(request, _Create)
+    body = await read_body(request, CreateAgent)
     workspace = await _workspace(app, body.workspace)
     agent = await app.authoring.create(_definition(body.agent), body.scope, workspace)
     return json_response({"agent": agent}, 201)
@@ -103,7 +106,7 @@ async def create_agent(app: Services, request: Request) -> Response:
 
 async def update_agent(app: Services, request: Request) -> Response:
     """Replace the fields and the prompt of the agent in force."""
-    body = await read_body(request, _Update)
+    body = await read_body(request, UpdateAgent)
     workspace = await _workspace(app, body.workspace)
     agent, edit = await app.authoring.update(
         request.path_params["name"], _definition(body.agent), body.expected_digest, workspace
@@ -113,7 +116,7 @@ async def update_agent(app: Services, request: Request) -> Response:
 
 async def duplicate_agent(app: Services, request: Request) -> Response:
     """Copy an agent's whole folder under a new name."""
-    body = await read_body(request, _Duplicate)
+    body = await read_body(request, DuplicateAgent)
     agent = await app.authoring.duplicate(
         request.path_params["name"],
         body.name,
@@ -138,7 +141,7 @@ async def list_history(app: Services, request: Request) -> Response:
 
 async def restore_agent(app: Services, request: Request) -> Response:
     """Give an agent's folder the content of a kept state."""
-    body = await read_body(request, _Restore)
+    body = await read_body(request, RestoreAgent)
     workspace = await _workspace(app, body.workspace)
     agent, kept = await app.authoring.restore(request.path_params["name"], body.hash, workspace)
     return json_response({"agent": agent, "restored": kept})
@@ -151,6 +154,9 @@ ROUTES: tuple[Route, ...] = (
         handler=create_agent,
         name="createAgent",
         summary="Create an agent globally or in a workspace",
+        body=CreateAgent,
+        answer={"agent": Agent},
+        status=201,
         kind="write",
     ),
     Route(
@@ -159,6 +165,8 @@ ROUTES: tuple[Route, ...] = (
         handler=update_agent,
         name="updateAgent",
         summary="Replace an agent's fields and prompt, if it still has the digest you saw",
+        body=UpdateAgent,
+        answer={"agent": Agent, "edit": Edit},
         kind="write",
     ),
     Route(
@@ -167,6 +175,9 @@ ROUTES: tuple[Route, ...] = (
         handler=duplicate_agent,
         name="duplicateAgent",
         summary="Copy an agent's whole folder under a new name",
+        body=DuplicateAgent,
+        answer={"agent": Agent},
+        status=201,
         kind="write",
     ),
     Route(
@@ -175,6 +186,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_agent,
         name="deleteAgent",
         summary="Delete an agent's folder; its sessions stay",
+        answer=Deleted,
         kind="write",
         query=("workspace",),
     ),
@@ -184,6 +196,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_history,
         name="listAgentHistory",
         summary="What an agent's folder held before each change",
+        answer={"history": tuple[Kept, ...]},
         query=("workspace",),
     ),
     Route(
@@ -192,6 +205,8 @@ ROUTES: tuple[Route, ...] = (
         handler=restore_agent,
         name="restoreAgent",
         summary="Give an agent's folder a kept state back",
+        body=RestoreAgent,
+        answer={"agent": Agent, "restored": Kept},
         kind="write",
     ),
 )

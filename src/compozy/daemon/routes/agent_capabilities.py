@@ -48,6 +48,12 @@ ROUTES: tuple[Route, ...] = (
         handler=get_capabilities,
         name="getAgentCapabilities",
         summary="What an agent declares it can do: brief (id, summary) or rich (full records with digests)",
+        answer={
+            "agent": str,
+            "detail": str,
+            "capabilities": tuple[dict[str, object], ...],
+            "capabilities_digest": str,
+        },
         query=("workspace", "detail"),
     ),
 )

@@ -5,10 +5,11 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, empty_response, json_response, read_body
 from compozy.daemon.routing import Route
+from compozy.runtime.extensions import ExtensionView
 from compozy.runtime.services import Services
 
 
-class _Add(Body, frozen=True, kw_only=True):
+class AddExtension(Body, frozen=True, kw_only=True):
     path: str
 
 
@@ -19,7 +20,7 @@ async def list_extensions(app: Services, request: Request) -> Response:
 
 async def add_extension(app: Services, request: Request) -> Response:
     """Register an extension's folder."""
-    body = await read_body(request, _Add)
+    body = await read_body(request, AddExtension)
     return json_response({"extension": await app.extensions.add(body.path)}, 201)
 
 
@@ -46,6 +47,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_extensions,
         name="listExtensions",
         summary="Every registered extension with its agents",
+        answer={"extensions": tuple[ExtensionView, ...]},
     ),
     Route(
         method="POST",
@@ -53,6 +55,9 @@ ROUTES: tuple[Route, ...] = (
         handler=add_extension,
         name="addExtension",
         summary="Register an extension's folder, or read a known one anew",
+        body=AddExtension,
+        answer={"extension": ExtensionView},
+        status=201,
         kind="privileged",
     ),
     Route(
@@ -61,6 +66,7 @@ ROUTES: tuple[Route, ...] = (
         handler=enable_extension,
         name="enableExtension",
         summary="Bring an extension's agents into force",
+        answer={"extension": ExtensionView},
         kind="privileged",
     ),
     Route(
@@ -69,6 +75,7 @@ ROUTES: tuple[Route, ...] = (
         handler=disable_extension,
         name="disableExtension",
         summary="Take an extension's agents out of force",
+        answer={"extension": ExtensionView},
         kind="privileged",
     ),
     Route(
@@ -77,6 +84,7 @@ ROUTES: tuple[Route, ...] = (
         handler=remove_extension,
         name="removeExtension",
         summary="Forget an extension; its folder stays",
+        status=204,
         kind="privileged",
     ),
 )

@@ -45,6 +45,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_onboarding,
         name="getOnboardingStatus",
         summary="Whether the first steps were finished",
+        answer={"onboarding": dict[str, object]},
     ),
     Route(
         method="DELETE",
@@ -52,6 +53,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_onboarding,
         name="resetOnboarding",
         summary="Show the first steps again",
+        answer={"onboarding": dict[str, object]},
         kind="privileged",
     ),
     Route(
@@ -60,6 +62,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_complete,
         name="completeOnboarding",
         summary="The first steps are finished",
+        answer={"onboarding": dict[str, object]},
         kind="privileged",
     ),
     Route(
@@ -68,6 +71,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_browse,
         name="browseDirectory",
         summary="Names in a folder, for choosing one",
+        answer=dict[str, object],
         kind="privileged",
         query=("path", "show_hidden", "dirs_only"),
     ),

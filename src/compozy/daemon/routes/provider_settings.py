@@ -10,16 +10,16 @@ from compozy.daemon.routing import Route
 from compozy.runtime.services import Services
 
 
-class _Secret(Body, frozen=True, kw_only=True):
+class ProviderSecret(Body, frozen=True, kw_only=True):
     secret_ref: str
     value: str
     kind: str = ""
     name: str = ""
 
 
-class _Put(Body, frozen=True, kw_only=True):
+class PutProvider(Body, frozen=True, kw_only=True):
     settings: dict[str, object]
-    secrets: tuple[_Secret, ...] = ()
+    secrets: tuple[ProviderSecret, ...] = ()
     model_curation: dict[str, object] | None = None
 
 
@@ -39,7 +39,7 @@ async def get_settings(app: Services, request: Request) -> Response:
 
 async def put_settings(app: Services, request: Request) -> Response:
     """Write what differs, add the provider when it is new; secrets go to the vault."""
-    body = await read_body(request, _Put)
+    body = await read_body(request, PutProvider)
     written = await app.settings.written()
     values = app.providers.changes(
         written, request.path_params["name"], body.settings, curation=body.model_curation or {}
@@ -63,6 +63,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_settings,
         name="listSettingsProviders",
         summary="Settings of every provider, with where they come from and what each needs",
+        answer=dict[str, object],
     ),
     Route(
         method="GET",
@@ -70,6 +71,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_settings,
         name="getSettingsProvider",
         summary="Settings of one provider",
+        answer={"provider": dict[str, object]},
     ),
     Route(
         method="PUT",
@@ -77,6 +79,8 @@ ROUTES: tuple[Route, ...] = (
         handler=put_settings,
         name="putSettingsProvider",
         summary="Change or add a provider; secrets go to the vault",
+        body=PutProvider,
+        answer=dict[str, object],
         kind="privileged",
     ),
     Route(
@@ -85,6 +89,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_settings,
         name="deleteSettingsProvider",
         summary="Remove a provider's table from the settings",
+        answer=dict[str, object],
         kind="privileged",
     ),
 )

@@ -13,13 +13,13 @@ _UNAVAILABLE = 503
 _QUERY = ("view", "source_id", "refresh", "include_stale")
 
 
-class _Refresh(Body, frozen=True, kw_only=True):
+class RefreshModels(Body, frozen=True, kw_only=True):
     force: bool = False
     request_id: str = ""
     source_id: str = ""
 
 
-class _Curate(Body, frozen=True, kw_only=True):
+class CurateModel(Body, frozen=True, kw_only=True):
     model_id: str
     default_effort: str | msgspec.UnsetType | None = msgspec.UNSET
     deprecated: bool | msgspec.UnsetType | None = msgspec.UNSET
@@ -62,7 +62,7 @@ async def list_models(app: Services, request: Request) -> Response:
 
 async def refresh_models(app: Services, request: Request) -> Response:
     """Ask the providers for their models; 503 when one did not answer."""
-    await read_body(request, _Refresh)
+    await read_body(request, RefreshModels)
     try:
         sources, error = await app.providers.refresh(request.path_params.get("provider_id", ""))
     except NotFound as missing:
@@ -82,7 +82,7 @@ async def source_status(app: Services, request: Request) -> Response:
 
 async def curate_model(app: Services, request: Request) -> Response:
     """Write what is said about one model into the home's config."""
-    body = await read_body(request, _Curate)
+    body = await read_body(request, CurateModel)
     name = request.path_params["provider_id"]
     if not body.model_id.strip():
         raise InvalidRequest("model_id is required: name the model")
@@ -107,6 +107,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_providers,
         name="listProviders",
         summary="Every provider, whether it can be used, and what mends it",
+        answer={"providers": tuple[dict[str, object], ...]},
     ),
     Route(
         method="GET",
@@ -114,6 +115,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_provider,
         name="getProvider",
         summary="One provider with its state",
+        answer=dict[str, object],
     ),
     Route(
         method="POST",
@@ -121,6 +123,7 @@ ROUTES: tuple[Route, ...] = (
         handler=probe_auth,
         name="probeProviderAuth",
         summary="Ask the provider's program or endpoint whether it can be used",
+        answer=dict[str, object],
         kind="privileged",
     ),
     Route(
@@ -129,6 +132,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_models,
         name="listProviderModels",
         summary="Models of all providers, merged from config, the providers' own lists and the built-in rows",
+        answer={"models": tuple[dict[str, object], ...]},
         query=("provider_id", *_QUERY),
     ),
     Route(
@@ -137,6 +141,8 @@ ROUTES: tuple[Route, ...] = (
         handler=refresh_models,
         name="refreshProviderModels",
         summary="Ask every provider that can be asked for its models",
+        body=RefreshModels,
+        answer={"sources": tuple[dict[str, object], ...]},
         kind="privileged",
     ),
     Route(
@@ -145,6 +151,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_models,
         name="listProviderModelsByProvider",
         summary="Models of one provider",
+        answer={"models": tuple[dict[str, object], ...]},
         query=_QUERY,
     ),
     Route(
@@ -153,6 +160,8 @@ ROUTES: tuple[Route, ...] = (
         handler=refresh_models,
         name="refreshProviderModelsByProvider",
         summary="Ask one provider for its models",
+        body=RefreshModels,
+        answer={"sources": tuple[dict[str, object], ...]},
         kind="privileged",
     ),
     Route(
@@ -161,6 +170,8 @@ ROUTES: tuple[Route, ...] = (
         handler=curate_model,
         name="curateProviderModel",
         summary="Feature, hide or deprecate a model, or set its default effort",
+        body=CurateModel,
+        answer={"apply": dict[str, object], "model": dict[str, object]},
         kind="privileged",
     ),
     Route(
@@ -169,6 +180,7 @@ ROUTES: tuple[Route, ...] = (
         handler=source_status,
         name="getProviderModelStatusByProvider",
         summary="Where the models of one provider come from, and how fresh that is",
+        answer={"sources": tuple[dict[str, object], ...]},
     ),
     Route(
         method="GET",
@@ -176,5 +188,6 @@ ROUTES: tuple[Route, ...] = (
         handler=source_status,
         name="getProviderModelStatus",
         summary="Where models come from, and how fresh that is",
+        answer={"sources": tuple[dict[str, object], ...]},
     ),
 )

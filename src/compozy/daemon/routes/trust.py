@@ -113,6 +113,7 @@ ROUTES: tuple[Route, ...] = (
         handler=revoke_trust,
         name="revokeTrust",
         summary="Take trust back",
+        answer={"workspace_id": str, "agent": str, "revoked": object},
         kind="privileged",
         query=("workspace", "agent"),
     ),
