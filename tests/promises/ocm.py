@@ -92,6 +92,9 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_PUBLISH}::test_a_signed_folder_verifies_and_every_change_is_found"),
     ("page", "issue 8 item 5", "The page has landmarks, a labelled search, and runs nothing of a manifest.",
      f"{_PUBLISH}::test_the_page_has_landmarks_a_labelled_search_and_runs_nothing_of_a_manifest"),
+    ("search", "issue 8 item 5", "The search of the page shows what has every word and the kind.",
+     "tests/unit/ocm/test_page_search.py"
+     "::test_the_search_of_the_page_shows_what_has_every_word_and_the_kind"),
     ("summary", "OCM §6", "`ocm validate` gives the summary that users of the reference know.",
      f"{_CLI}::test_validate_gives_the_summary_that_users_know"),
     ("exits", "D30", "0 valid, 2 invalid or usage; warnings fail under --strict only.",
