@@ -85,11 +85,11 @@ def _write_rows(loaded: Loaded, rows: list[_Row], *, strict: bool) -> None:
     for path, identity, problems in rows:
         word = "INVALID" if _fails(problems, strict=strict) else "ok"
         named = f" [{identity}]" if identity is not None else ""
-        lines.append(f"{word} {shown_path(path)}{named}")
-        lines.extend(f"  {_line(problem)}" for problem in problems)
+        lines.append(one_line(f"{word} {shown_path(path)}{named}"))
+        lines.extend("  " + one_line(_line(problem)) for problem in problems)
     good = sum(1 for entry in loaded.manifests if not _fails(list(entry.problems), strict=strict))
     lines.append(f"{good}/{len(rows)} manifest(s) valid")
-    write("".join(clean(one_line(line) if line.strip() == line else "  " + one_line(line)) + "\n" for line in lines))
+    write("".join(clean(line) + "\n" for line in lines))
 
 
 def _line(problem: Problem) -> str:
