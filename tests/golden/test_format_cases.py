@@ -26,7 +26,9 @@ from compozy.model.diagnostic import Diagnostic, Severity
 ROOT = Path(__file__).resolve().parents[2]
 CASES = [json.loads(line) for line in (ROOT / "tests/data/format_cases.jsonl").read_text("utf-8").split("\n") if line]
 _ROW = re.compile(r"^\| `([a-z0-9-]+)` \| (\S.*?) \|", re.MULTILINE)
-DEVIATIONS = dict(_ROW.findall((ROOT / "docs/deviations.md").read_text("utf-8")))
+# The page goes on with the deviations of manifests, which test_ocm_text_cases.py keeps exact.
+_PAGE = (ROOT / "docs/deviations.md").read_text("utf-8").partition("\n# Where compozy judges capability manifests")[0]
+DEVIATIONS = dict(_ROW.findall(_PAGE))
 
 
 class Failed(Exception):
