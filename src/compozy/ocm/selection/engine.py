@@ -48,7 +48,7 @@ class Selector:
         task: str,
         request: Request | None = None,
         *,
-        limit: int = 10,
+        limit: int = 5,
         minimum: float = DEFAULT_MINIMUM,
         helpers: bool = False,
         explained: bool = True,

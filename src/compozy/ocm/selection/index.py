@@ -18,11 +18,13 @@ from compozy.ocm.selection.words import grams, stem
 # Chosen on ToolE's training rows; see docs/selection.md.
 K1 = 1.2
 B = 0.75
+WORDS_SHARE = 0.7 / 1.7
+GROUP_POWER = 1.5
 # How rare a word is in a catalogue of three says little: a smaller one is judged as if it had this many documents.
 FLOOR = 100
 # Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
 # most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
-SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_500
+SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_200
 
 
 class Query(NamedTuple):
@@ -109,7 +111,7 @@ class LexicalIndex:
         return math.log(1 + (self._judged - spread + 0.5) / (spread + 0.5))
 
     def _group_rarity(self, share: float) -> float:
-        return math.log((1 + self._judged) / (1 + self.size * share)) + 1
+        return float((math.log((1 + self._judged) / (1 + self.size * share)) + 1) ** GROUP_POWER)
 
     def rarity(self, root: str) -> float:
         """Return how telling a stem is; one that no document has is the most telling of all."""
@@ -187,8 +189,8 @@ def combine(scores: Scores, refused: Collection[int] = ()) -> dict[int, float]:
         words = {place: value for place, value in words.items() if place not in refused}
         groups = {place: value for place, value in groups.items() if place not in refused}
     best_word, best_group = max(words.values(), default=0.0), max(groups.values(), default=0.0)
-    by_word = 0.5 / best_word if best_word else 0.0
-    by_group = 0.5 / best_group if best_group else 0.0
+    by_word = WORDS_SHARE / best_word if best_word else 0.0
+    by_group = (1 - WORDS_SHARE) / best_group if best_group else 0.0
     totals = {place: value * by_group for place, value in groups.items()}
     for place, value in words.items():
         totals[place] = totals.get(place, 0.0) + value * by_word
