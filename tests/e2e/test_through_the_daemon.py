@@ -46,7 +46,9 @@ class User:
             for secret in secrets
         )
         access = 'auth_mode = "bound_secret"' if secrets else 'auth_mode = "native_cli"'
-        return f"[http]\nenabled = false\n[providers.{name}]\ncommand = {command}\n{access}\n{slots}"
+        # A title would start the agent once more, beside the run that is looked at.
+        quiet = "[http]\nenabled = false\n[roles.auto_title]\nenabled = false\n"
+        return f"{quiet}[providers.{name}]\ncommand = {command}\n{access}\n{slots}"
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
