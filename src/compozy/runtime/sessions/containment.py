@@ -21,11 +21,15 @@ class Roots:
         """Return the real path: relative ones join the primary root, missing ones resolve by their ancestors.
 
         Raises:
-            OutsideRoots: blank, with a NUL, or outside of every root.
+            OutsideRoots: blank, with a NUL, outside of every root, or changed while it was looked at.
         """
         if not text.strip() or "\0" in text:
             raise OutsideRoots(f"invalid path {text!r}: name a file below {str(self.primary)!r}")
-        real = os.path.realpath(self.primary / text)
+        try:
+            real = os.path.realpath(self.primary / text)
+        except OSError as error:
+            # A link that became a folder between two looks (EINVAL), a loop of links, a name that is too long.
+            raise OutsideRoots(f"path {text!r} cannot be followed: {error.strerror or error}; try again") from error
         for root in self._roots:
             if real == root or real.startswith(root.rstrip("/") + "/"):
                 return Path(real)
