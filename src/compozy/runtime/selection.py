@@ -8,15 +8,15 @@ the default agent is taken. It never looks into an agent's prompt.
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
+from compozy.lexical.index import LexicalIndex, Query, Scores, combine, read_query
+from compozy.lexical.words import split_name, tokens
 from compozy.model.agent import Agent
 from compozy.model.capability import Capability
 from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
 from compozy.ocm.selection.documents import Document, Field, document_words, name_field
 from compozy.ocm.selection.fit import DEFAULT_MINIMUM, Fit, measure
-from compozy.ocm.selection.index import LexicalIndex, Query, Scores, combine, read_query
 from compozy.ocm.selection.reasons import explain
-from compozy.ocm.selection.words import split_name, tokens
 
 _CANDIDATES = 10
 _LONGEST_ID = 256

@@ -6,7 +6,7 @@ It knows nothing of scores.
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from compozy.ocm.selection.words import split_name, tokens
+from compozy.lexical.words import split_name, tokens
 from compozy.ocm.target import Target
 
 

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from compozy.lexical.index import LexicalIndex, Query, Scores, combine, read_query
+from compozy.lexical.words import tokens
 from compozy.ocm.policy import Decision, Request
 from compozy.ocm.selection.admission import Admission
 from compozy.ocm.selection.documents import document_words, read_target
 from compozy.ocm.selection.fit import DEFAULT_MINIMUM, measure
-from compozy.ocm.selection.index import LexicalIndex, Query, Scores, combine, read_query
 from compozy.ocm.selection.outcome import Outcome, Ranked, Refused
 from compozy.ocm.selection.reasons import explain
-from compozy.ocm.selection.words import tokens
 from compozy.ocm.target import Target
 
 # A prior moves a score by at most a twentieth either way: it settles near ties and never beats the words.

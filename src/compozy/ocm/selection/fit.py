@@ -8,7 +8,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from compozy.ocm.selection.index import LexicalIndex, Query
+from compozy.lexical.index import LexicalIndex, Query
 
 # Logistic regression on 17,081 choices among 1 to 199 tools, half of them with the right tool taken out.
 _BASE, _COVERAGE, _COSINE, _LENGTH, _SIZE = -2.303, 2.649, 9.705, 0.167, -0.456

@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from compozy.lexical.index import LexicalIndex, combine, read_query
+from compozy.lexical.words import all_words, grams, stem, tokens
 from compozy.model.errors import LocalError
 from compozy.ocm.selection.documents import Document, document_words
-from compozy.ocm.selection.index import LexicalIndex, combine, read_query
-from compozy.ocm.selection.words import all_words, grams, stem, tokens
 
 # Chosen on a held-out part of ToolE's training rows; see docs/selection.md.
 EPOCHS = 8

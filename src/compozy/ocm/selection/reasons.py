@@ -1,7 +1,7 @@
 """Why a candidate ranks where it does, in the words of the task (issue 8 item 7). It knows nothing of numbers."""
 
+from compozy.lexical.words import stem, tokens
 from compozy.ocm.selection.documents import Document
-from compozy.ocm.selection.words import stem, tokens
 
 _MOST_PLACES, _MOST_WORDS = 3, 5
 

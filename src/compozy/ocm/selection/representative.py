@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 
-from compozy.ocm.selection.words import grams, stem, tokens
+from compozy.lexical.words import grams, stem, tokens
 
 # Each choice compares every pair: beyond this a sample at even distances stands for all.
 _MOST = 200

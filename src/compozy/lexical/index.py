@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from typing import NamedTuple
 
-from compozy.ocm.selection.words import grams, stem
+from compozy.lexical.words import grams, stem
 
 # Chosen on ToolE's training rows; see docs/selection.md.
 K1 = 1.2

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compozy.ocm.selection.index import LexicalIndex, combine, read_query
-from compozy.ocm.selection.words import grams, split_name, stem, tokens
+from compozy.lexical.index import LexicalIndex, combine, read_query
+from compozy.lexical.words import grams, split_name, stem, tokens
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Tools: ids, descriptors, registry, search, policy, results, the hosted server. Knows no session, store or route."""
