@@ -9,6 +9,7 @@ which stay valid JSON with every number, key and order as they were. Rules for t
 import json
 import re
 from collections.abc import Iterable
+from typing import AnyStr
 
 from compozy.config.secret_patterns import MASK, is_secret_name, mask_named, mask_shapes, mask_spelled, may_match
 
@@ -92,11 +93,27 @@ class Redactor:
             return True
         return bool(self._raw) and (b"\\" in data or any(secret in data for secret in self._raw))
 
+    def ends_in_secret(self, data: bytes) -> bool:
+        """Whether JSON text ends in the beginning of a registered secret."""
+        return any(_overlap(data, secret) for secret in self._raw)
+
+    def begun_secret(self, text: str) -> int:
+        """Return how many characters at the end of a text may be the beginning of a registered secret."""
+        return max((_overlap(text, secret) for secret in self._secrets), default=0)
+
     def _string(self, token: bytes, *, is_secret: bool) -> bytes | None:
         """Return the token's replacement, None when it stays."""
         text = _decoded(token)
         clean = MASK if is_secret and text else self.text(text)
         return None if clean == text else json.dumps(clean).encode("ascii")
+
+
+def _overlap(text: AnyStr, secret: AnyStr) -> int:
+    """Return the length of the longest end of the text that begins the secret and is not all of it."""
+    for length in range(min(len(secret) - 1, len(text)), 0, -1):
+        if text.endswith(secret[:length]):
+            return length
+    return 0
 
 
 def _decoded(token: bytes) -> str:

@@ -123,8 +123,51 @@ def test_an_image_chunk_is_a_message_without_text(maker: EventMaker, update: Mak
 
 
 def test_a_secret_among_clean_updates_is_masked_in_text_and_raw(maker: EventMaker, update: MakeUpdate) -> None:
-    texts = ["clean"] * 100 + ["api_key=abcdef123456"] + ["clean"] * 100
+    texts = ["clean "] * 100 + ["api_key=abcdef123456"] + [" clean"] * 100
     updates = [update("agent_message_chunk", content={"type": "text", "text": text}) for text in texts]
-    contents = [read_content(draft.content) for draft in UpdateMapper(maker).map(updates, "t")]
-    assert contents[100].text == "api_key=[REDACTED]" and b"abcdef123456" not in bytes(contents[100].raw)
-    assert [content.text for content in contents if content.text != "api_key=[REDACTED]"] == ["clean"] * 200
+    drafts = UpdateMapper(maker).map(updates, "t")
+    contents = [read_content(draft.content) for draft in drafts]
+    assert len(contents) == len(texts)
+    assert "".join(content.text for content in contents) == "".join(texts).replace("abcdef123456", "[REDACTED]")
+    assert not [draft for draft in drafts if b"abcdef123456" in draft.content]
+
+
+def test_a_secret_in_two_chunks_is_masked_in_texts_and_raws_and_comes_before_what_follows(
+    maker: EventMaker, update: MakeUpdate
+) -> None:
+    texts = ["the pass", "word=hun", "ter2222"]
+    chunks = [update("agent_message_chunk", content={"type": "text", "text": text}, _meta={"n": 1}) for text in texts]
+    mapper = UpdateMapper(maker)
+    drafts = [draft for chunk in chunks for draft in mapper.map([chunk], "t")]
+    drafts += mapper.map([update("plan", entries=[])], "t")
+    assert _types(drafts) == ["agent_message"] * 4 + ["plan"]
+    contents = [read_content(draft.content) for draft in drafts[:4]]
+    assert [content.text for content in contents] == ["the pass", "word=", "", "[REDACTED]"]
+    raws = [msgspec.json.decode(content.raw) for content in contents]
+    assert [raw["content"]["text"] for raw in raws] == [content.text for content in contents]
+    assert all(raw["_meta"] == {"n": 1} for raw in raws)
+
+
+@pytest.mark.parametrize("kind", ["agent_message_chunk", "agent_thought_chunk"])
+def test_text_that_is_held_back_is_shown_when_its_turn_ends_or_another_begins(
+    maker: EventMaker, update: MakeUpdate, kind: str
+) -> None:
+    chunk = update(kind, content={"type": "text", "text": "set token: str"})
+    mapper = UpdateMapper(maker)
+    assert [read_content(draft.content).text for draft in mapper.map([chunk], "one")] == ["set token: "]
+    ended = mapper.map([chunk], "two")
+    told = [(draft.turn_id, read_content(draft.content).text) for draft in ended + mapper.close_turn("two", "over")]
+    assert told == [("one", "str"), ("two", "set token: "), ("two", "str")]
+
+
+def test_another_message_of_the_agent_ends_the_one_before(maker: EventMaker, update: MakeUpdate) -> None:
+    chunks = [
+        update("agent_message_chunk", content={"text": text}, messageId=i)
+        for i, text in (("a", "password=x"), ("b", "hunter2222"))
+    ]
+    contents = [read_content(draft.content) for draft in UpdateMapper(maker).map(chunks, "t")]
+    assert [(content.message_id, content.text) for content in contents] == [
+        ("a", "password="),
+        ("a", "[REDACTED]"),
+        ("b", "hunter2222"),
+    ]

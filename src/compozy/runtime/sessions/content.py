@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from compozy.config.redaction import Redactor
+from compozy.config.redaction_stream import TextStream
 from compozy.model import times
 from compozy.model.event import EVENT_SCHEMA, EventContent, EventDraft
 from compozy.model.session import Failure
@@ -68,8 +69,12 @@ class EventMaker:
                 cleaned.extend(group)
         return cleaned
 
+    def text_stream(self) -> TextStream:
+        """Return what masks a text that comes in pieces."""
+        return TextStream(self._redactor)
+
     def chunk(
-        self, event_type: str, turn_id: str, text: msgspec.Raw, message_id: str, raw: msgspec.Raw, stamp: str
+        self, event_type: str, turn_id: str, message_id: str, text: msgspec.Raw, raw: msgspec.Raw, stamp: str
     ) -> EventDraft:
         """Return the draft of a piece of text: the kind of which there are thousands, put together from JSON parts.
 

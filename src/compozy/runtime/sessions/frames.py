@@ -46,7 +46,10 @@ class PromptFrames:
     def _one(self, event: StoredEvent, frames: list[bytes]) -> None:
         kind = event.type
         if kind in _BLOCKS:
-            self._delta(_BLOCKS[kind], _DECODER.decode(event.content).text, frames)
+            text = _DECODER.decode(event.content).text
+            if text:
+                # None is there when the piece may be a part of a secret: it comes with a later one.
+                self._delta(_BLOCKS[kind], text, frames)
             return
         if kind in ("user_message", "synthetic_reentry"):
             return

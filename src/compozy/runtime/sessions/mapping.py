@@ -11,9 +11,9 @@ from collections.abc import Sequence
 import msgspec
 
 from compozy.acp.contract import SessionUpdate
-from compozy.model import times
 from compozy.model.event import EventDraft
 from compozy.model.session import AvailableCommand, CommandInput
+from compozy.runtime.sessions.chunks import ChunkRun, Message
 from compozy.runtime.sessions.content import EventMaker, raw_json
 
 # Results held for a call that has not come yet (contract §5.4).
@@ -54,6 +54,7 @@ _TOOL = msgspec.json.Decoder(_Tool)
 _COMMANDS = msgspec.json.Decoder(_Commands)
 _OBJECT = msgspec.json.Decoder(dict[str, object])
 
+_CHUNKS = {"agent_message_chunk": "agent_message", "agent_thought_chunk": "thought"}
 _PLAIN = {
     "plan": "plan",
     "plan_update": "plan",
@@ -87,41 +88,47 @@ def _command_input(value: object) -> CommandInput | None:
     return CommandInput(hint=hint) if isinstance(hint, str) else None
 
 
+def _readable(raw: msgspec.Raw) -> _Chunk | None:
+    """Return a chunk of text, None when it is none."""
+    try:
+        chunk = _CHUNK.decode(raw)
+    except msgspec.DecodeError:
+        return None
+    return chunk if bytes(chunk.content.text).startswith(b'"') else None
+
+
 class UpdateMapper:
     """Maps the updates of one agent process in wire order."""
 
     def __init__(self, maker: EventMaker) -> None:
         self._maker = maker
+        self._chunks = ChunkRun(maker)
         self._calls: OrderedDict[str, _Call] = OrderedDict()
         self._held: OrderedDict[str, SessionUpdate] = OrderedDict()
 
     def map(self, updates: Sequence[SessionUpdate], turn_id: str) -> list[EventDraft]:
         """Return the events of a batch. `turn_id` is the turn in flight, or the last one for late updates."""
         drafts: list[EventDraft] = []
-        stamp = times.now()
-        # Decoded after redaction, so that every field taken out is as clean as the raw update.
+        # Decoded after redaction, so that every field taken out is as clean as the raw update. Text in pieces is the
+        # exception: a piece alone does not show what it is a part of.
         clean = self._maker.clean([update.raw for update in updates])
         for update, raw in zip(updates, clean, strict=True):
-            if raw is not update.raw:
-                update = msgspec.structs.replace(update, raw=raw)
-            if update.kind in ("agent_message_chunk", "agent_thought_chunk"):
-                drafts.append(self._chunk(update, turn_id, stamp))
-            elif update.kind in ("tool_call", "tool_call_update"):
-                drafts.extend(self._tool(update, turn_id))
+            event_type = _CHUNKS.get(update.kind)
+            if event_type is not None and (chunk := _readable(update.raw)) is not None:
+                message = Message(event_type, turn_id, chunk.messageId or "")
+                drafts.extend(self._chunks.add(message, chunk.content.text, raw))
             elif update.kind != "user_message_chunk":
-                drafts.append(self._plain(update, turn_id))
+                drafts.extend(self._chunks.end())
+                drafts.extend(self._other(msgspec.structs.replace(update, raw=raw), turn_id))
+        drafts.extend(self._chunks.take())
         return drafts
 
-    def _chunk(self, update: SessionUpdate, turn_id: str, stamp: str) -> EventDraft:
-        kind = "agent_message" if update.kind == "agent_message_chunk" else "thought"
-        try:
-            chunk = _CHUNK.decode(update.raw)
-        except msgspec.DecodeError:
-            return self._system(update, turn_id, "an update whose content cannot be read")
-        text = chunk.content.text
-        if not bytes(text).startswith(b'"'):
-            return self._system(update, turn_id, "an update whose text is none")
-        return self._maker.chunk(kind, turn_id, text, chunk.messageId or "", update.raw, stamp)
+    def _other(self, update: SessionUpdate, turn_id: str) -> list[EventDraft]:
+        if update.kind in ("tool_call", "tool_call_update"):
+            return self._tool(update, turn_id)
+        if update.kind in _CHUNKS:
+            return [self._system(update, turn_id, "an update whose text cannot be read")]
+        return [self._plain(update, turn_id)]
 
     def _plain(self, update: SessionUpdate, turn_id: str) -> EventDraft:
         event_type = _PLAIN.get(update.kind)
@@ -184,8 +191,8 @@ class UpdateMapper:
         return [call_id for call_id, call in self._calls.items() if call.open]
 
     def close_turn(self, turn_id: str, reason: str) -> list[EventDraft]:
-        """Return the held results and a closing result for every dangling tool call of the turn."""
-        drafts: list[EventDraft] = []
+        """Return the held text and results, and a closing result for every dangling tool call of the turn."""
+        drafts = self._chunks.end()
         for call_id, update in self._held.items():
             drafts.append(self._tool_event(update, call_id, self._remember(call_id, turn_id), True))
         self._held.clear()
