@@ -351,7 +351,6 @@ PROMISES: tuple[Promise, ...] = (
         _UNIT + "test_mapping.py::test_an_id_used_again_in_a_later_turn_is_another_call",
     ),
     _later("recovery", "contract §5.9", "three automatic attempts after a process death", "issue 6: recovery"),
-    _later("steer", "contract §3.5", "steering a running turn", "issue 6: steer"),
     _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
     _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),

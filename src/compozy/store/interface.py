@@ -46,6 +46,8 @@ class QueuedPrompt(Record, frozen=True, kw_only=True):
     enqueued_at: str
     mode: str = "queue"
     runtime: RuntimeSelection | None = None
+    target_turn_id: str = ""
+    """The turn that a prompt of mode `steer` ends at its next resting point."""
 
 
 class SessionRecord(Record, frozen=True, kw_only=True):

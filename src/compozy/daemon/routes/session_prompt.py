@@ -1,4 +1,4 @@
-"""Routes that drive a turn: prompt as a stream, and cancel (contract §3.5 Prompt)."""
+"""Routes that drive a turn: prompt as a stream, steer and cancel (contract §3.5 Prompt)."""
 
 from collections.abc import AsyncIterator
 
@@ -15,7 +15,6 @@ from compozy.model.event import StoredEvent
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.frames import PromptFrames
 from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
-from compozy.runtime.sessions.queueing import QueuedInput
 from compozy.runtime.sessions.turns import Turn
 
 # The version of the AI-SDK's message stream that the frames follow.
@@ -49,6 +48,13 @@ class PromptBody(Body, frozen=True, kw_only=True):
     runtime: RuntimeBody | None = None
     attachments: tuple[dict[str, object], ...] = ()
     messages: tuple[PromptMessage, ...] = ()
+
+
+class SteerBody(Body, frozen=True, kw_only=True):
+    text: str
+    message_id: str
+    idempotency_key: str
+    expected_turn_id: str
 
 
 def _prompt_request(body: PromptBody) -> PromptRequest:
@@ -118,24 +124,26 @@ async def _raw_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterat
         )
 
 
+async def steer_session(app: Services, request: Request) -> Response:
+    """Hand a message to the running turn."""
+    session_id = await session_id_of(app, request)
+    body = await read_body(request, SteerBody)
+    message = PromptRequest(
+        message=body.text,
+        message_id=body.message_id.strip(),
+        idempotency_key=body.idempotency_key.strip(),
+        mode="steer",
+        expected_turn_id=body.expected_turn_id.strip(),
+    )
+    return json_response({"prompt": await app.sessions.steer(session_id, message)}, 202)
+
+
 async def cancel_prompt(app: Services, request: Request) -> Response:
     """Ask the running turn to end; idempotent."""
     session_id = await session_id_of(app, request)
     outcome, turn_id = await app.sessions.cancel(session_id)
     answer = {"session_id": session_id, "outcome": outcome}
     return json_response({**answer, "turn_id": turn_id} if turn_id else answer)
-
-
-async def list_queue(app: Services, request: Request) -> Response:
-    """Answer the prompts that wait, in their order."""
-    session_id = await session_id_of(app, request)
-    return json_response({"inputs": await app.sessions.queued(session_id)})
-
-
-async def withdraw_queued(app: Services, request: Request) -> Response:
-    """Take a waiting prompt out of the queue."""
-    session_id = await session_id_of(app, request)
-    return json_response({"prompt": await app.sessions.withdraw(session_id, request.path_params["queue_entry_id"])})
 
 
 ROUTES: tuple[Route, ...] = (
@@ -153,28 +161,22 @@ ROUTES: tuple[Route, ...] = (
     ),
     Route(
         method="POST",
+        path=f"{SESSION}/steer",
+        handler=steer_session,
+        name="steerSessionPrompt",
+        summary="Hand a message to the running turn",
+        body=SteerBody,
+        answer={"prompt": PromptResult},
+        status=202,
+        kind="admit",
+    ),
+    Route(
+        method="POST",
         path=f"{SESSION}/prompt/cancel",
         handler=cancel_prompt,
         name="cancelSessionPrompt",
         summary="Cancel the running turn",
         answer={"session_id": str, "outcome": str},
-        kind="write",
-    ),
-    Route(
-        method="GET",
-        path=f"{SESSION}/prompt/queue",
-        handler=list_queue,
-        name="listSessionInputs",
-        summary="The prompts that wait",
-        answer={"inputs": tuple[QueuedInput, ...]},
-    ),
-    Route(
-        method="DELETE",
-        path=f"{SESSION}/prompt/queue/{{queue_entry_id}}",
-        handler=withdraw_queued,
-        name="cancelQueuedSessionPrompt",
-        summary="Withdraw a waiting prompt",
-        answer={"prompt": PromptResult},
         kind="write",
     ),
 )

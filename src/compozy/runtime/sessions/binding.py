@@ -79,6 +79,8 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
     await _launch(deps, record, process, spec)
     stage = "initialize"
     try:
+        if process.is_ending:
+            raise AgentDied("its start was called off")
         connection = _connection(process)
         process.info = await connection.initialize(client_version=deps.version, timeout=deps.bounds.initialize)
         stage = "session/new"

@@ -23,15 +23,16 @@ from compozy.runtime.sessions.content import EventMaker, raw_json
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.hosting import AgentHost, set_fields
+from compozy.runtime.sessions.input_queue import InputQueue
 from compozy.runtime.sessions.journal import Journal, Listener
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
 from compozy.runtime.sessions.questions import Answer, check_decision, not_pending, without_pending
-from compozy.runtime.sessions.queueing import check_room, new_entry, with_queue, without_entry
+from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.replay import history_text
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
-from compozy.store.interface import PromptRecord, SessionRecord
+from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
 log = logging.getLogger(__name__)
 
@@ -50,8 +51,11 @@ class LiveSession:
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
         self._last_turn_id = last_turn_id
-        self._queue_task: asyncio.Task[None] | None = None
+        self.inputs = InputQueue(deps, self._maker, self)
         self._is_admitting = False
+        # The turn whose start somebody cancelled while its agent was being started.
+        self._cancelled_start = ""
+        self._admitting_turn = ""
         self._is_stopping = False
         # Keeps bind, restart and stop from overlapping.
         self._lifecycle = asyncio.Lock()
@@ -105,6 +109,10 @@ class LiveSession:
         if self._turn is not None:
             self._turn.last_sign = asyncio.get_running_loop().time()
 
+    def at_rest(self) -> None:
+        """Let a prompt that steers the turn take over."""
+        self.inputs.at_rest()
+
     # --- prompts
 
     async def prompt(self, request: PromptRequest, identity: PromptRecord) -> Turn | PromptResult:
@@ -120,12 +128,13 @@ class LiveSession:
             # Who saw the last event of a turn may send the next prompt at once.
             await self._turn.finished.wait()
         if self.is_busy or self.record.queue:
-            return await self._enqueue(request, identity)
+            return await self.inputs.enqueue(request, identity, read_choice(request.runtime, await self._config()))
         self._refuse_read_only()
         return await self._start(request.message, identity, read_choice(request.runtime, await self._config()))
 
     async def _start(self, text: str, identity: PromptRecord, choice: RuntimeSelection | None) -> Turn:
         self._is_admitting = True
+        self._admitting_turn = identity.turn_id
         before = self.record
         try:
             async with self._lifecycle:
@@ -138,43 +147,24 @@ class LiveSession:
                         await self._host.restore(before)
                     if self._is_stopping:
                         raise self._stopped_meanwhile() from error
+                    if self._cancelled_start == identity.turn_id:
+                        raise _cancelled_meanwhile() from error
                     raise
                 return await self._begin(text, identity, process)
         finally:
             self._is_admitting = False
 
-    async def _enqueue(self, request: PromptRequest, identity: PromptRecord) -> PromptResult:
-        rules = self._deps.config.session.busy_input
-        mode = request.mode or rules.default_mode
-        running = self._turn.id if self._turn is not None else ""
-        if mode == "steer":
-            raise self._busy("steering a running turn is not offered by this version: use mode queue or interrupt")
-        if mode == "interrupt" and request.mode and request.expected_turn_id != running:
-            raise self._busy(f"expected_turn_id {request.expected_turn_id!r} is not the turn in flight ({running!r})")
-        check_room(self.record, rules.queue_cap)
-        entry = new_entry(request.message, identity, mode, read_choice(request.runtime, await self._config()))
-        await self._deps.store.put_prompt(identity)
-        first = mode == "interrupt"
-        await self.journal.change(
-            lambda record: with_queue(record, (entry, *record.queue) if first else (*record.queue, entry))
-        )
-        if first:
-            await self.cancel()
-        self._kick()
-        waiting = [queued.id for queued in self.record.queue]
-        return PromptResult(
-            status="interrupting" if first else "queued",
-            delivery="interrupt_then_prompt" if first else "after_turn",
-            message_id=identity.message_id,
-            idempotency_key=identity.idempotency_key,
-            replayed=False,
-            mode=mode,
-            new_turn_id=identity.turn_id,
-            previous_turn_id=running,
-            queue_entry_id=entry.id,
-            queue_position=waiting.index(entry.id) + 1 if entry.id in waiting else 0,
-            queue_generation=self.record.queue_generation,
-        )
+    async def start_queued(self, entry: QueuedPrompt, identity: PromptRecord) -> None:
+        """Start the turn of a prompt that waited."""
+        await self._start(entry.text, identity, entry.runtime)
+
+    async def steer(self, request: PromptRequest, identity: PromptRecord) -> PromptResult:
+        """Hand a message to the running turn.
+
+        Raises:
+            Conflict: no turn is running, or it is another one.
+        """
+        return await self.inputs.steer(request, identity)
 
     def _stopped_meanwhile(self) -> Conflict:
         session_id = self.record.session.id
@@ -184,36 +174,6 @@ class LiveSession:
 
     def _busy(self, message: str) -> Conflict:
         return Conflict(message, code="session_busy", diagnostic=True, category="session")
-
-    def _kick(self) -> None:
-        """Let the next waiting prompt run when nothing else does."""
-        if self._queue_task is None and self.record.queue and not self.is_busy:
-            self._queue_task = asyncio.get_running_loop().create_task(self._run_next())
-
-    async def _run_next(self) -> None:
-        """Run the first waiting prompt; a turn's end calls for the next one."""
-        entry = self.record.queue[0]
-        identity = PromptRecord(
-            session_id=self.record.session.id,
-            idempotency_key=entry.idempotency_key,
-            message_id=entry.message_id,
-            payload_digest="",
-            turn_id=entry.turn_id,
-            created_at=entry.enqueued_at,
-        )
-        known = await self._deps.store.find_prompt(identity.session_id, idempotency_key=entry.idempotency_key)
-        try:
-            await self._start(entry.text, known or identity, entry.runtime)
-            drafts: list[EventDraft] = []
-        except Exception as error:  # noqa: BLE001 - supervisor: nobody waits for this task, so its failure is stored
-            failure = self._maker.failure("prompt_failure", str(error))
-            drafts = [self._maker.draft("error", entry.turn_id, error=failure.summary, failure=failure)]
-        finally:
-            self._queue_task = None
-        if self.journal.is_deleted:
-            return
-        await self.journal.write(drafts, lambda record: without_entry(record, entry.id))
-        self._kick()
 
     def _refuse_read_only(self) -> None:
         session = self.record.session
@@ -295,7 +255,7 @@ class LiveSession:
                 self._turn = None
             turn.finished.set()
         if not self._is_stopping:
-            self._kick()
+            self.inputs.kick()
             await self.process_exited(process)
 
     async def _warn(self, text: str) -> None:
@@ -336,16 +296,22 @@ class LiveSession:
     async def _config(self) -> Config:
         return await self._deps.configs.of(self.record.session.workspace_path)
 
-    async def cancel(self) -> tuple[str, str]:
-        """Ask the turn in flight to end; idempotent.
+    async def cancel(self, note: str = "") -> tuple[str, str]:
+        """Ask the turn in flight to end; idempotent. `note` is kept with its end.
 
         Returns:
             The outcome (`canceled` or `nothing-in-flight`) and the turn's id.
         """
         turn, process = self._turn, self._host.process
+        if turn is None and process is not None and self.record.session.runtime.status == "binding":
+            # Starting an agent may take minutes; ending its process ends that now.
+            self._cancelled_start = self._admitting_turn
+            await end_process(self._deps, process)
+            return "canceled", self._cancelled_start
         if turn is None or process is None:
             return "nothing-in-flight", ""
         if not turn.ending:
+            turn.note = note
             turn.ask_to_end("cancelled", asyncio.get_running_loop().time())
             await cancel_turn(process)
         return "canceled", turn.id
@@ -449,7 +415,7 @@ class LiveSession:
             await end_process(self._deps, process)
         if reason != "shutdown":
             # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
-            await self.journal.change(lambda record: with_queue(record, ()))
+            await self.journal.write(self.inputs.dropped(), lambda record: with_queue(record, ()))
         if not self._is_stopped():
             await self._host.write_stopped((), reason, detail, None, attachable=True)
 
@@ -466,3 +432,7 @@ class LiveSession:
         except TimeoutError:
             await end_process(self._deps, process)
             await turn.finished.wait()
+
+
+def _cancelled_meanwhile() -> Conflict:
+    return Conflict("the prompt was cancelled while its agent started: send it again", code="prompt_canceled")

@@ -168,10 +168,16 @@ async def _set_legacy_model(connection: AgentConnection, agreement: Agreement, w
 
 
 def _no_model(model: str, option: str, values: Sequence[str]) -> Unprocessable:
-    offer = ", ".join(values[:20]) if values else "no model at all"
+    if values:
+        message = (
+            f"model {model!r} is not available: the agent offers {', '.join(values[:20])}; choose one of these or "
+            "leave the model out"
+        )
+    else:
+        message = f"model {model!r} is not available: the agent offers no choice of model; leave the model out"
     return refusal(
         "model_unavailable",
-        f"model {model!r} is not available: the agent offers {offer}; choose one of these or leave the model out",
+        message,
         stage="model",
         requested=model,
         option=option,

@@ -59,6 +59,10 @@ class ProcessOwner(Protocol):
         """Note that the agent showed a sign of life."""
         ...
 
+    def at_rest(self) -> None:
+        """Take note that the last open tool call has its result."""
+        ...
+
     async def process_exited(self, process: "AgentProcess") -> None:
         """Take note that the process ended by itself (`process.exit`)."""
         ...
@@ -124,6 +128,8 @@ class AgentProcess:
         drafts = self.mapper.map(mine, self._owner.current_turn_id)
         if drafts or change is not None:
             await self._owner.journal.write(drafts, change)
+        if any(draft.type == "tool_result" for draft in drafts) and not self.mapper.open_calls():
+            self._owner.at_rest()
 
     def _state_change(self, updates: Sequence[SessionUpdate]) -> Change | None:
         commands = None

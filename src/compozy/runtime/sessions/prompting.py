@@ -30,6 +30,14 @@ class PromptRequest(Record, frozen=True, kw_only=True):
     runtime: dict[str, object] | None = None
 
 
+class InputEdit(Record, frozen=True, kw_only=True):
+    """Another text for a prompt that waits, with the identity it has from then on."""
+
+    text: str
+    message_id: str
+    idempotency_key: str
+
+
 class PromptResult(Record, frozen=True, kw_only=True):
     """The answer to a prompt that starts no stream of its own (shapes: PromptResult)."""
 
@@ -57,9 +65,18 @@ def check_prompt(request: PromptRequest, max_bytes: int) -> None:
             raise InvalidRequest(f"{field} is required")
     if request.mode and request.mode not in MODES:
         raise InvalidRequest(f"mode {request.mode!r} must be one of {', '.join(MODES)}")
-    size = len(request.message.encode("utf-8", "replace"))
+    check_size(request.message, max_bytes, "message")
+
+
+def check_size(text: str, max_bytes: int, field: str) -> None:
+    """Refuse a text that is too long.
+
+    Raises:
+        TooLarge: naming the field.
+    """
+    size = len(text.encode("utf-8", "replace"))
     if size > max_bytes:
-        raise TooLarge(f"message has {size} bytes, the limit is {max_bytes}: put long material into a file")
+        raise TooLarge(f"{field} has {size} bytes, the limit is {max_bytes}: put long material into a file")
 
 
 def payload_digest(request: PromptRequest) -> str:
@@ -68,6 +85,11 @@ def payload_digest(request: PromptRequest) -> str:
         [request.message, request.message_id, request.mode, request.expected_turn_id, request.runtime]
     )
     return hashlib.sha256(payload).hexdigest()
+
+
+def edit_digest(edit: InputEdit) -> str:
+    """Return what must be equal for a retry of an edit to be the same edit."""
+    return hashlib.sha256(msgspec.json.encode([edit.text, edit.message_id])).hexdigest()
 
 
 _Name = tuple[str, str]
@@ -128,6 +150,31 @@ class Admission:
             for name in names:
                 self._running.pop(name, None)
 
+    async def rename(self, identity: PromptRecord) -> None:
+        """Give a prompt that was accepted and waits another identity; the old one goes on naming it too.
+
+        Raises:
+            Conflict: the key or the message id names another prompt.
+        """
+        for known in (
+            await self._find("key", identity.idempotency_key),
+            await self._find("message", identity.message_id),
+        ):
+            if known is not None and known.turn_id != identity.turn_id:
+                is_key = known.idempotency_key == identity.idempotency_key
+                raise _key_conflict(identity.idempotency_key) if is_key else _message_conflict(identity.message_id)
+        await self._store.put_prompt(identity)
+        if self._is_fresh:
+            self._seen["key", identity.idempotency_key] = identity
+            self._seen["message", identity.message_id] = identity
+
+    async def _find(self, kind: str, name: str) -> PromptRecord | None:
+        if self._is_fresh:
+            return self._seen.get((kind, name))
+        if kind == "key":
+            return await self._store.find_prompt(self._session_id, idempotency_key=name)
+        return await self._store.find_prompt(self._session_id, message_id=name)
+
     async def _known(self, request: PromptRequest) -> PromptRecord | None:
         if self._is_fresh:
             return next((self._seen[name] for name in _names(request) if name in self._seen), None)
@@ -136,21 +183,29 @@ class Admission:
         )
 
 
+def _message_conflict(message_id: str) -> Conflict:
+    return Conflict(
+        f"message_id {message_id!r} was used by another prompt: choose a new one",
+        code="prompt_message_identity_conflict",
+        diagnostic=True,
+        category="session",
+    )
+
+
+def _key_conflict(key: str) -> Conflict:
+    return Conflict(
+        f"idempotency_key {key!r} was used for another message: choose a new one",
+        code="prompt_idempotency_conflict",
+        diagnostic=True,
+        category="session",
+    )
+
+
 def _replay(request: PromptRequest, known: PromptRecord, digest: str) -> PromptResult:
     if known.idempotency_key != request.idempotency_key:
-        raise Conflict(
-            f"message_id {request.message_id!r} was used by another prompt: choose a new one",
-            code="prompt_message_identity_conflict",
-            diagnostic=True,
-            category="session",
-        )
+        raise _message_conflict(request.message_id)
     if known.payload_digest != digest:
-        raise Conflict(
-            f"idempotency_key {request.idempotency_key!r} was used for another message: choose a new one",
-            code="prompt_idempotency_conflict",
-            diagnostic=True,
-            category="session",
-        )
+        raise _key_conflict(request.idempotency_key)
     return PromptResult(
         status="accepted",
         delivery="direct",

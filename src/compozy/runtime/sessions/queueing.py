@@ -11,7 +11,13 @@ from compozy.model import ids, times
 from compozy.model.errors import NotFound, TooLarge
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection
+from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
+
+# Which prompts go first: those that end a turn at once, those that end it at rest, those that wait for its end.
+_RANK = {"interrupt": 0, "steer": 1}
+_ORDINARY = 2
+_STATUS = {"interrupt": "interrupting", "steer": "steering"}
 
 
 class QueuedInput(Record, frozen=True, kw_only=True):
@@ -28,19 +34,23 @@ class QueuedInput(Record, frozen=True, kw_only=True):
     message_id: str = ""
     idempotency_key: str = ""
     runtime: RuntimeSelection | None = None
+    target_turn_id: str = ""
 
 
-def new_entry(text: str, identity: PromptRecord, mode: str, runtime: RuntimeSelection | None) -> QueuedPrompt:
-    """Return a queue entry for an accepted prompt."""
+def new_entry(
+    request: PromptRequest, identity: PromptRecord, mode: str, runtime: RuntimeSelection | None, *, target: str
+) -> QueuedPrompt:
+    """Return a queue entry for an accepted prompt; `target` is the turn that it steers."""
     return QueuedPrompt(
         id=ids.new_queue_entry_id(),
-        text=text,
+        text=request.message,
         turn_id=identity.turn_id,
         message_id=identity.message_id,
         idempotency_key=identity.idempotency_key,
         enqueued_at=times.now(),
         mode=mode,
         runtime=runtime,
+        target_turn_id=target,
     )
 
 
@@ -85,6 +95,43 @@ def without_entry(record: SessionRecord, entry_id: str) -> SessionRecord:
     return with_queue(record, [entry for entry in record.queue if entry.id != entry_id])
 
 
+def inserted(queue: Sequence[QueuedPrompt], entry: QueuedPrompt) -> tuple[QueuedPrompt, ...]:
+    """Return the queue with the entry in its place: an entry that is there keeps it unless its mode changed.
+
+    A new interrupt goes before everything, the others behind their like.
+    """
+    before = next((index for index, known in enumerate(queue) if known.id == entry.id), None)
+    if before is not None and queue[before].mode == entry.mode:
+        return (*queue[:before], entry, *queue[before + 1 :])
+    others = [known for known in queue if known.id != entry.id]
+    rank = _RANK.get(entry.mode, _ORDINARY)
+    place = 0 if rank == 0 else sum(_RANK.get(known.mode, _ORDINARY) <= rank for known in others)
+    return (*others[:place], entry, *others[place:])
+
+
+def delivery_of(entry: QueuedPrompt) -> str:
+    """Return how a waiting prompt reaches the agent (contract §3.5 Prompt)."""
+    return "interrupt_then_prompt" if entry.mode in _RANK else "after_turn"
+
+
+def result_of(record: SessionRecord, entry: QueuedPrompt, *, previous_turn_id: str = "") -> PromptResult:
+    """Return the answer about a prompt that waits."""
+    waiting = [queued.id for queued in record.queue]
+    return PromptResult(
+        status=_STATUS.get(entry.mode, "queued"),
+        delivery=delivery_of(entry),
+        message_id=entry.message_id,
+        idempotency_key=entry.idempotency_key,
+        replayed=False,
+        mode=entry.mode,
+        new_turn_id=entry.turn_id,
+        previous_turn_id=previous_turn_id,
+        queue_entry_id=entry.id,
+        queue_position=waiting.index(entry.id) + 1 if entry.id in waiting else 0,
+        queue_generation=record.queue_generation,
+    )
+
+
 def shown(record: SessionRecord) -> tuple[QueuedInput, ...]:
     """Return the waiting prompts as the API shows them."""
     return tuple(
@@ -92,7 +139,7 @@ def shown(record: SessionRecord) -> tuple[QueuedInput, ...]:
             id=entry.id,
             session_id=record.session.id,
             status="queued",
-            delivery="interrupt_then_prompt" if entry.mode == "interrupt" else "after_turn",
+            delivery=delivery_of(entry),
             mode=entry.mode,
             text=entry.text,
             enqueued_at=entry.enqueued_at,
@@ -100,6 +147,7 @@ def shown(record: SessionRecord) -> tuple[QueuedInput, ...]:
             message_id=entry.message_id,
             idempotency_key=entry.idempotency_key,
             runtime=entry.runtime,
+            target_turn_id=entry.target_turn_id,
         )
         for entry in record.queue
     )

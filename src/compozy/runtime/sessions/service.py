@@ -6,7 +6,7 @@ Keeps the sessions that are alive in memory and finds the others in the store. W
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from weakref import WeakValueDictionary
 
 import msgspec
@@ -27,11 +27,12 @@ from compozy.runtime.sessions.cursors import read_cursor, write_cursor
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.follow import follow
 from compozy.runtime.sessions.history import read_interactions, read_transcript, session_event
+from compozy.runtime.sessions.input_queue import check_edit
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
-from compozy.runtime.sessions.prompting import PromptRequest, PromptResult, check_prompt
+from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, PromptResult, check_prompt
 from compozy.runtime.sessions.questions import Answer
-from compozy.runtime.sessions.queueing import QueuedInput, find_entry, shown, without_entry
+from compozy.runtime.sessions.queueing import QueuedInput, shown, with_queue
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
@@ -244,14 +245,40 @@ class Sessions:
         async def start(identity: PromptRecord) -> Turn | PromptResult:
             return await live.prompt(request, identity)
 
+        return await self._admitted(live, request, start)
+
+    async def _admitted(
+        self,
+        live: LiveSession,
+        request: PromptRequest,
+        start: Callable[[PromptRecord], Awaitable[Turn | PromptResult]],
+    ) -> Turn | PromptResult:
+        """Run to the end even when the caller goes away; say of a retry what became of the first attempt."""
         task = asyncio.create_task(live.admission.admit(request, start))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        accepted = await asyncio.shield(task)
+        return await live.inputs.replayed(accepted) if isinstance(accepted, PromptResult) else accepted
 
     async def queued(self, session_id: str) -> tuple[QueuedInput, ...]:
         """Return the prompts that wait, in their order."""
         return shown((await self.live(session_id)).record)
+
+    async def steer(self, session_id: str, request: PromptRequest) -> PromptResult:
+        """Hand a message to the running turn `request.expected_turn_id`.
+
+        Raises:
+            Conflict: it does not run.
+        """
+        check_prompt(request, self._deps.config.session.busy_input.max_text_bytes)
+        live = await self.live(session_id)
+
+        async def start(identity: PromptRecord) -> Turn | PromptResult:
+            return await live.steer(request, identity)
+
+        accepted = await self._admitted(live, request, start)
+        assert isinstance(accepted, PromptResult), "a message that steers starts no stream"
+        return accepted
 
     async def withdraw(self, session_id: str, entry_id: str) -> PromptResult:
         """Take a waiting prompt out of the queue.
@@ -259,19 +286,30 @@ class Sessions:
         Raises:
             NotFound: it does not wait any more.
         """
+        return await (await self.live(session_id)).inputs.withdraw(entry_id)
+
+    async def replace_input(self, session_id: str, entry_id: str, edit: InputEdit) -> QueuedInput:
+        """Give a waiting prompt another text and identity.
+
+        Raises:
+            NotFound, Conflict: it does not wait any more, or the identity is another prompt's.
+        """
         live = await self.live(session_id)
-        entry = find_entry(live.record, entry_id)
-        await live.journal.change(lambda record: without_entry(record, entry_id))
-        return PromptResult(
-            status="canceled",
-            delivery="none",
-            message_id=entry.message_id,
-            idempotency_key=entry.idempotency_key,
-            replayed=False,
-            mode=entry.mode,
-            queue_entry_id=entry_id,
-            queue_generation=live.record.queue_generation,
-        )
+        check_edit(edit, self._deps.config.session.busy_input.max_text_bytes)
+        entry = await live.inputs.replace(entry_id, edit)
+        return next(item for item in shown(with_queue(live.record, [entry])))
+
+    async def promote_input(
+        self, session_id: str, entry_id: str, edit: InputEdit, expected_turn_id: str
+    ) -> PromptResult:
+        """Let a waiting prompt steer the running turn.
+
+        Raises:
+            NotFound, Conflict: it does not wait any more, or the turn is another one.
+        """
+        live = await self.live(session_id)
+        check_edit(edit, self._deps.config.session.busy_input.max_text_bytes)
+        return await live.inputs.promote(entry_id, edit, expected_turn_id)
 
     async def choose(self, session_id: str, given: Mapping[str, object], expected_revision: int | None) -> Session:
         """Change what a session runs with from its next turn on.

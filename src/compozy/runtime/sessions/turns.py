@@ -43,6 +43,8 @@ class Turn:
     idempotency_key: str
     start_sequence: int
     ending: EndReason = ""
+    note: str = ""
+    """Why it was asked to end, where there is more to say than that."""
     asked_at: float = 0.0
     last_sign: float = 0.0
     has_warned: bool = False
@@ -176,6 +178,7 @@ def _ended(turn: Turn, maker: EventMaker, outcome: PromptOutcome) -> TurnEnd:
 def _asked_end(turn: Turn, maker: EventMaker, note: str, outcome: PromptOutcome | None = None) -> EventDraft:
     """Return the last event of a turn that we asked to end; `note` is what the agent said or did instead."""
     usage = outcome.usage if outcome else None
+    note = "; ".join(part for part in (turn.note, note) if part)
     if turn.ending == "cancelled":
         draft = maker.draft("done", turn.id, stop_reason="cancelled", text=note, usage=usage)
     elif turn.ending == "timeout":

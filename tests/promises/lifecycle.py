@@ -1,0 +1,91 @@
+"""What a session promises about its life and its prompts: busy modes, attachments, rewind, spawn, negotiation."""
+
+from tests.promises import Promise
+
+_BUSY = "tests/interaction/sessions/test_busy_modes.py::"
+
+_ROWS: tuple[tuple[str, str, str, str], ...] = (
+    # ---- busy modes ----
+    (
+        "steer",
+        "contract §3.5",
+        "A message that steers takes over when the running tool has its result.",
+        _BUSY + "test_a_message_that_steers_takes_over_when_the_running_tool_has_its_result",
+    ),
+    (
+        "steer-end",
+        "contract §3.5",
+        "A message that steers a turn without tools goes first after it.",
+        _BUSY + "test_a_message_that_steers_a_turn_without_tools_goes_first_after_it",
+    ),
+    (
+        "fence",
+        "contract §3.5, §3.1",
+        "A stale turn fence is refused and leaves nothing.",
+        _BUSY + "test_a_stale_fence_is_refused_and_leaves_nothing",
+    ),
+    (
+        "steer-replay",
+        "contract §3.5, P67",
+        "A retry of a message that steers is answered as it stands.",
+        _BUSY + "test_a_retry_of_a_message_that_steers_is_answered_as_it_stands",
+    ),
+    (
+        "edit",
+        "contract §3.5",
+        "A waiting prompt gets another text and keeps its place.",
+        _BUSY + "test_a_waiting_prompt_gets_another_text_and_keeps_its_place",
+    ),
+    (
+        "edit-identity",
+        "contract §3.5, P67",
+        "An edit may not take the identity of another prompt.",
+        _BUSY + "test_an_edit_may_not_take_the_identity_of_another_prompt",
+    ),
+    (
+        "promote",
+        "contract §3.5",
+        "A waiting prompt can be promoted to steer.",
+        _BUSY + "test_a_waiting_prompt_can_be_promoted_to_steer",
+    ),
+    (
+        "queue-gone",
+        "contract §3.1",
+        "What no longer waits is 404 to edit, promote and withdraw.",
+        _BUSY + "test_what_no_longer_waits_cannot_be_changed",
+    ),
+    (
+        "queued-replay",
+        "contract §3.5, P67",
+        "A retry of a waiting or withdrawn prompt says so and runs nothing.",
+        _BUSY + "test_a_retry_of_a_withdrawn_prompt_says_so_and_runs_nothing",
+    ),
+    (
+        "queue-full",
+        "contract §3.1",
+        "A full queue is 413 and what was refused is not remembered as accepted.",
+        _BUSY + "test_a_full_queue_is_413_and_takes_more_once_there_is_room",
+    ),
+    (
+        "queue-dropped",
+        "contract §3.5",
+        "Prompts that a stop drops leave an event each.",
+        _BUSY + "test_prompts_that_a_stop_drops_leave_an_event_each",
+    ),
+    (
+        "stopped-modes",
+        "contract §3.5, §5.1",
+        "A stopped session takes normal prompts only.",
+        _BUSY + "test_a_stopped_session_takes_normal_prompts_only",
+    ),
+    (
+        "cancel-start",
+        "contract §3.5",
+        "A prompt can be cancelled while its agent starts.",
+        _BUSY + "test_a_prompt_can_be_cancelled_while_its_agent_starts",
+    ),
+)
+
+PROMISES: tuple[Promise, ...] = tuple(
+    Promise(f"lifecycle.{name}", source, text, test=test) for name, source, text, test in _ROWS
+)
