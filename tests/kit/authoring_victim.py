@@ -14,13 +14,14 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from compozy.catalog.authoring.folders import opened
-from compozy.catalog.authoring.history import AgentHistory, Kept
+from compozy.catalog.authoring.history import AgentHistory
 from compozy.catalog.authoring.states import read_state
 from compozy.catalog.authoring.writes import delete_agent, duplicate_definition, restore_agent
 from compozy.catalog.discovery import discover
 from compozy.catalog.writing import folder_lock, update_definition
 from compozy.documents.agents import load_agent
 from compozy.model import times
+from compozy.model.authoring import Kept
 
 NAME, COPY = "tide-clerk", "copy"
 

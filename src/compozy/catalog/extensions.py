@@ -18,6 +18,7 @@ from compozy.documents.problems import first_error
 from compozy.documents.soul import read_soul
 from compozy.documents.toml_reader import TomlProblem, read_toml
 from compozy.model.errors import InvalidRequest, Unprocessable
+from compozy.model.extension import ExtensionAgent
 from compozy.model.record import Record
 
 MANIFEST = "extension.toml"
@@ -25,14 +26,6 @@ _KEYS = ("name", "version", "agents")
 _LONGEST = 106
 # An extension is a handful of files; a tree of this size is a mistake or an attack.
 _MOST_FILES = 20_000
-
-
-class ExtensionAgent(Record, frozen=True, kw_only=True):
-    """One definition an extension brings."""
-
-    name: str
-    path: str
-    definition_digest: str
 
 
 class ExtensionFolder(Record, frozen=True, kw_only=True):

@@ -10,17 +10,9 @@ from typing import Literal
 
 from compozy.documents.files import FileProblem, open_child_folder, open_folder, read_file
 from compozy.documents.skill_file import read_skill
-from compozy.model.record import Record
+from compozy.model.workspace_detail import ListedSkill
 
 SKILL_FILE = "SKILL.md"
-
-
-class ListedSkill(Record, frozen=True, kw_only=True):
-    """A skill as a workspace's detail names it (contract §3.4)."""
-
-    name: str
-    dir: str
-    source: Literal["workspace", "user"]
 
 
 def list_skills(workspace: Path, home: Path) -> tuple[ListedSkill, ...]:

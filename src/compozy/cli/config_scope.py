@@ -8,7 +8,7 @@ from pathlib import Path
 
 # First, before anything of `config`: it keeps msgspec from loading what it does not need.
 import compozy.model.record  # noqa: F401
-from compozy.cli.connection import JsonObject, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, connected, fetch
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note
 from compozy.cli.workspace_context import authored_root, existing_folder, is_path, named
@@ -28,8 +28,7 @@ def workspace_root(invocation: Invocation, reference: str | None) -> Path | None
         folder = existing_folder(reference)
         return authored_root(folder) or folder
     with connected(invocation) as client:
-        known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
-        return Path(text_of(named(client, reference, known, "flag"), "root_dir"))
+        return Path(named(client, reference, client.workspaces.list(), "flag").root_dir)
 
 
 def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:

@@ -1,10 +1,10 @@
-"""Reaching the daemon: connect, ask, and say so when the daemon is older than this program.
+"""Reaching the daemon: connect, and say so when the daemon is older than this program.
 
-The client itself is `compozy.client`; here it is only opened once per call and its answers are narrowed to plain
-JSON objects. Implements the remarks on transport of contract §4 and the upgrade note of issue 2.
+The client is `compozy.Client`, whose calls answer records; for printing a record becomes the JSON data it was on the
+wire (`as_json`). Implements the remarks on transport of contract §4 and the upgrade note of issue 2.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -14,30 +14,43 @@ from compozy.cli.output import note
 from compozy.model.errors import LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 JsonObject = dict[str, object]
 
 
 @contextmanager
-def connected(invocation: Invocation) -> Iterator["DaemonClient"]:
+def connected(invocation: Invocation) -> Iterator["Client"]:
     """Open the connection to the running daemon and close it afterwards.
 
     Raises:
         DaemonUnreachable: no daemon answers; its hint says how to start one.
     """
-    from compozy.client import connect  # noqa: PLC0415 - start-up cost
+    from compozy.client.typed import Client  # noqa: PLC0415 - start-up cost
 
-    client = connect(invocation.home)
-    try:
+    with Client(invocation.home.root) as client:
         yield client
-        warn_when_older(invocation, client.server_version)
-    finally:
-        client.close()
+        warn_when_older(invocation, client.transport.server_version)
+
+
+def as_json(record: object) -> JsonObject:
+    """Return a record as the JSON object it was on the wire.
+
+    Raises:
+        LocalError: it is no object.
+    """
+    import msgspec  # noqa: PLC0415 - start-up cost
+
+    return as_object(msgspec.json.decode(msgspec.json.encode(record)))
+
+
+def as_rows(records: Iterable[object]) -> list[JsonObject]:
+    """Return records as the JSON objects they were on the wire."""
+    return [as_json(record) for record in records]
 
 
 def fetch(
-    client: "DaemonClient",
+    client: "Client",
     method: str,
     path: str,
     *,
@@ -45,7 +58,7 @@ def fetch(
     body: Mapping[str, object] | None = None,
 ) -> JsonObject:
     """Ask the daemon and return the JSON object of its answer, {} when the answer has no body."""
-    answer = client.request(method, path, query=given(query or {}), body=body)
+    answer = client.transport.request(method, path, query=given(query or {}), body=body)
     return as_object(answer.json()) if answer.body else {}
 
 

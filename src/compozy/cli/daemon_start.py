@@ -11,11 +11,11 @@ from compozy.cli.output import note
 from compozy.cli.status_line import StatusLine
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 
 @contextmanager
-def connected_or_started(invocation: Invocation) -> Iterator["DaemonClient"]:
+def connected_or_started(invocation: Invocation) -> Iterator["Client"]:
     """Connect to the daemon of this home, starting one in the background when none runs.
 
     Raises:

@@ -16,7 +16,7 @@ from compozy.cli.output import Column
 from compozy.cli.wording import age, parse_duration
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
     _FloatType = click.ParamType[float]
 else:
@@ -26,7 +26,7 @@ else:
 F = TypeVar("F", bound=Callable[..., object])
 
 
-def find_session(client: "DaemonClient", session_id: str) -> JsonObject:
+def find_session(client: "Client", session_id: str) -> JsonObject:
     """Return the session with that id.
 
     Raises:

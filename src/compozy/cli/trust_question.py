@@ -15,7 +15,7 @@ from compozy.cli.output import clean, one_line
 from compozy.model.errors import LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 TRUST_REQUIRED = "trust_required"
 _KINDS = {
@@ -37,7 +37,7 @@ def kind_of(item: Mapping[str, object]) -> str:
     return _KINDS.get(kind, kind)
 
 
-def with_trust(client: "DaemonClient", invocation: Invocation, create: Callable[[], JsonObject]) -> JsonObject:
+def with_trust(client: "Client", invocation: Invocation, create: Callable[[], JsonObject]) -> JsonObject:
     """Do what needs trust; when it is refused for that and a person is there, ask and try once more.
 
     Raises:
@@ -58,7 +58,7 @@ def with_trust(client: "DaemonClient", invocation: Invocation, create: Callable[
     return create()
 
 
-def ask_and_grant(client: "DaemonClient", answer: JsonObject, title: str) -> JsonObject:
+def ask_and_grant(client: "Client", answer: JsonObject, title: str) -> JsonObject:
     """Show a report, ask, and grant exactly what was shown.
 
     Raises:

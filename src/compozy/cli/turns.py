@@ -27,7 +27,8 @@ from compozy.cli.wording import seconds_until, write_duration
 from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient, EventStream
+    from compozy.client import EventStream
+    from compozy.client.typed import Client
 
 # The error code of a person who left while the turn goes on.
 LEFT_RUNNING = "left_running"
@@ -65,7 +66,7 @@ class Turn:
     """One prompt of one session, from sending it to its end."""
 
     def __init__(
-        self, client: "DaemonClient", invocation: Invocation, session: Mapping[str, object], options: TurnOptions
+        self, client: "Client", invocation: Invocation, session: Mapping[str, object], options: TurnOptions
     ) -> None:
         self.client = client
         self.invocation = invocation
@@ -136,7 +137,9 @@ class Turn:
         """Send the prompt. The answer begins when the agent program is up, so the status line moves meanwhile."""
         limit = min(self.options.timeout or _START_SECONDS, _START_SECONDS)
         with self.printer.status.moving():
-            return self.client.stream("POST", f"{self.path}/prompt", body=body, tick=_TICK_SECONDS, timeout=limit)
+            return self.client.transport.stream(
+                "POST", f"{self.path}/prompt", body=body, tick=_TICK_SECONDS, timeout=limit
+            )
 
     def _watch(self, deadline: float | None) -> None:
         if self.give_up_at is not None:

@@ -9,30 +9,29 @@ import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
-from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
 from compozy.cli.failures import IdentityError
 from compozy.config.home import Home
 from compozy.model.errors import EXIT_REFUSED, EXIT_UNAVAILABLE, EXIT_USAGE, LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
+    from compozy.model.workspace import Workspace
 
 
 class WorkspaceContext(NamedTuple):
     """The workspace of a call and how it was found (`resolution_source`)."""
 
-    workspace: JsonObject
+    workspace: "Workspace"
     source: str
 
     @property
     def id(self) -> str:
-        return text_of(self.workspace, "id")
+        return self.workspace.id
 
 
 def find(
-    client: "DaemonClient",
+    client: "Client",
     *,
     positional: str | None = None,
     flag: str | None = None,
@@ -44,7 +43,7 @@ def find(
         LocalError: the reference is blank, names nothing, or names a path that does not exist.
     """
     env = os.environ if environ is None else environ
-    known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+    known = client.workspaces.list()
     for source, reference in (
         ("positional", positional),
         ("flag", flag),
@@ -59,7 +58,7 @@ def find(
     return WorkspaceContext(here, "cwd") if here is not None else None
 
 
-def find_explicit(client: "DaemonClient", *, flag: str | None = None) -> WorkspaceContext | None:
+def find_explicit(client: "Client", *, flag: str | None = None) -> WorkspaceContext | None:
     """Resolve the context from `--workspace` and COMPOZY_WORKSPACE only; None means the global agents (§4.2).
 
     Raises:
@@ -68,11 +67,11 @@ def find_explicit(client: "DaemonClient", *, flag: str | None = None) -> Workspa
     reference, source = (flag, "flag") if flag is not None else (os.environ.get("COMPOZY_WORKSPACE") or None, "env")
     if reference is None:
         return None
-    known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+    known = client.workspaces.list()
     return WorkspaceContext(named(client, reference, known, source), source)
 
 
-def find_or_register(client: "DaemonClient", *, flag: str | None = None, path: str | None = None) -> WorkspaceContext:
+def find_or_register(client: "Client", *, flag: str | None = None, path: str | None = None) -> WorkspaceContext:
     """Resolve the context; a path or folder that no root encloses becomes a workspace of its own.
 
     Raises:
@@ -82,14 +81,14 @@ def find_or_register(client: "DaemonClient", *, flag: str | None = None, path: s
         return WorkspaceContext(_register(client, existing_folder(path)), "flag")
     if flag is not None and is_path(flag):
         folder = existing_folder(flag)
-        known = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+        known = client.workspaces.list()
         return WorkspaceContext(enclosing(folder, known) or _register(client, folder), "flag")
     found = find(client, flag=flag)
     here = Path.cwd()
     return found or WorkspaceContext(_register(client, authored_root(here) or here), "cwd")
 
 
-def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], source: str) -> JsonObject:
+def named(client: "Client", reference: str, known: Sequence["Workspace"], source: str) -> "Workspace":
     """Return the workspace a reference names.
 
     Raises:
@@ -101,7 +100,7 @@ def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], s
             f"{where} is blank; give an id, a name or a path, or leave it out", exit_code=EXIT_USAGE, code="usage"
         )
     for workspace in known:
-        if reference in (workspace.get("id"), workspace.get("name")):
+        if reference in (workspace.id, workspace.name):
             return workspace
     if is_path(reference):
         folder = existing_folder(reference)
@@ -116,7 +115,7 @@ def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], s
         return found
     from difflib import get_close_matches  # noqa: PLC0415 - start-up cost
 
-    close = get_close_matches(reference, [text_of(workspace, "name") for workspace in known], n=1)
+    close = get_close_matches(reference, [workspace.name for workspace in known], n=1)
     if close:
         raise LocalError(
             f"no workspace is called {reference!r}; did you mean {close[0]!r}?",
@@ -125,7 +124,7 @@ def named(client: "DaemonClient", reference: str, known: Sequence[JsonObject], s
             hint="compozy workspace list",
         )
     # The daemon also knows each workspace by the id in its workspace.toml, and words the refusal.
-    return as_object(fetch(client, "GET", f"/api/workspaces/{quote(reference, safe='')}").get("workspace"))
+    return client.workspaces.get(reference)
 
 
 def is_path(reference: str) -> bool:
@@ -150,11 +149,11 @@ def existing_folder(reference: str, *, what_for: str = "workspace") -> Path:
     return path.resolve()
 
 
-def enclosing(folder: Path, known: Sequence[JsonObject]) -> JsonObject | None:
+def enclosing(folder: Path, known: Sequence["Workspace"]) -> "Workspace | None":
     """Return the registered workspace whose root is nearest above the folder, or None."""
     here = folder.resolve()
     user_home = Path.home().resolve()
-    roots = {Path(text_of(workspace, "root_dir")).resolve(): workspace for workspace in known}
+    roots = {Path(workspace.root_dir).resolve(): workspace for workspace in known}
     for candidate in (here, *here.parents):
         if candidate in roots and (candidate != user_home or here == user_home):
             return roots[candidate]
@@ -180,30 +179,27 @@ def shell_word(text: str) -> str:
     return shell_quote(text)
 
 
-def _register(client: "DaemonClient", folder: Path) -> JsonObject:
+def _register(client: "Client", folder: Path) -> "Workspace":
     try:
-        answer = fetch(client, "POST", "/api/workspaces", body={"root_dir": str(folder)})
+        return client.workspaces.create(str(folder))
     except LocalError as error:
         # Another call may have registered it between our look and our wish.
-        found = enclosing(folder, objects(fetch(client, "GET", "/api/workspaces").get("workspaces")))
+        found = enclosing(folder, client.workspaces.list())
         if error.code != "workspace_exists" or found is None:
             raise
         return found
-    return as_object(answer.get("workspace"))
 
 
-def _of_calling_session(
-    client: "DaemonClient", env: Mapping[str, str], known: Sequence[JsonObject]
-) -> JsonObject | None:
+def _of_calling_session(client: "Client", env: Mapping[str, str], known: Sequence["Workspace"]) -> "Workspace | None":
     session_id, agent = env.get("COMPOZY_SESSION_ID", ""), env.get("COMPOZY_AGENT", "")
     if not (session_id and agent):
         return None
-    session = as_object(fetch(client, "GET", f"/api/sessions/{quote(session_id, safe='')}").get("session"))
-    if session.get("agent_name") != agent:
+    session = client.sessions.get(session_id)
+    if session.agent_name != agent:
         raise IdentityError(
             "identity_mismatch",
-            f"session {session_id!r} belongs to agent {session.get('agent_name')!r}, not to {agent!r}",
+            f"session {session_id!r} belongs to agent {session.agent_name!r}, not to {agent!r}",
             action="unset COMPOZY_SESSION_ID and COMPOZY_AGENT, or set both to the session that calls",
             exit_code=EXIT_REFUSED,
         )
-    return next((w for w in known if w.get("id") == session.get("workspace_id")), None)
+    return next((w for w in known if w.id == session.workspace_id), None)

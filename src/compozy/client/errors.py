@@ -52,3 +52,15 @@ class ApiError(LocalError):
     def status(self) -> int:  # type: ignore[override]
         """The HTTP status of the answer."""
         return self.http_status
+
+
+class UnexpectedAnswer(LocalError):
+    """An answer that is not what the contract says: another version, or another program, answered."""
+
+    default_code = "unexpected_answer"
+
+    def __init__(self, what: str) -> None:
+        super().__init__(
+            f"the daemon's answer is not understood ({what}); is it of the same version?",
+            hint="compozy daemon stop && compozy daemon start",
+        )

@@ -18,9 +18,9 @@ from compozy.config.providers import build_defaults
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model.api import ApiDiagnostic, DataFreshness, DiagnosticSeverity
+from compozy.model.doctor import Report, Summary
 from compozy.model.errors import CompozyError
 from compozy.model.provider import Provider
-from compozy.model.record import Record
 from compozy.model.times import now
 
 DOCTOR_SCHEMA = "compozy.doctor.v1"
@@ -29,24 +29,6 @@ _LOW_DISK_BYTES = 256 << 20
 _ORDER: tuple[DiagnosticSeverity, ...] = ("ok", "info", "warn", "error", "critical")
 Finding = ApiDiagnostic
 Check = Callable[[], Iterator[Finding]]
-
-
-class Summary(Record, frozen=True, kw_only=True):
-    """Counts of one report."""
-
-    counts_by_severity: dict[str, int]
-    total: int
-
-
-class Report(Record, frozen=True, kw_only=True):
-    """The answer of GET /api/doctor; `status` is the worst severity."""
-
-    schema_version: str
-    status: str
-    generated_at: str
-    duration_ms: int
-    items: tuple[Finding, ...]
-    summary: Summary
 
 
 def finding(

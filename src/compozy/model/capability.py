@@ -17,3 +17,28 @@ class Capability(Record, frozen=True, kw_only=True):
     examples: tuple[str, ...] = ()
     requirements: tuple[str, ...] = ()
     digest: str = ""
+
+
+class DeclaredCapability(Record, frozen=True, kw_only=True):
+    """A capability as an answer shows it: only `id` and `summary` when it was asked for in brief."""
+
+    id: str
+    summary: str
+    outcome: str = ""
+    version: str = ""
+    context_needed: tuple[str, ...] = ()
+    artifacts_expected: tuple[str, ...] = ()
+    execution_outline: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    examples: tuple[str, ...] = ()
+    requirements: tuple[str, ...] = ()
+    digest: str = ""
+
+
+class AgentCapabilities(Record, frozen=True, kw_only=True):
+    """What one agent declares; `detail` is ``brief`` or ``rich``."""
+
+    agent: str
+    detail: str
+    capabilities: tuple[DeclaredCapability, ...]
+    capabilities_digest: str

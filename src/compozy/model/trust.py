@@ -53,3 +53,11 @@ class TrustReport(Record, frozen=True, kw_only=True):
     items: tuple[TrustItem, ...]
     agent: str = ""
     suggested_command: str = ""
+
+
+class RevokedTrust(Record, frozen=True, kw_only=True):
+    """What was taken back: the number of files that are trusted no more."""
+
+    workspace_id: str
+    agent: str
+    revoked: int

@@ -17,8 +17,8 @@ from typing import TypeVar
 
 from compozy.catalog.fleet_index import FleetIndex
 from compozy.model import times
-from compozy.model.agent import Agent, SourceState
 from compozy.model.errors import InvalidRequest
+from compozy.model.fleet import AgentSessions, CatalogFacets, CatalogPage, CatalogRow
 from compozy.model.page import Page
 from compozy.model.record import Record
 from compozy.model.workspace import Workspace
@@ -42,42 +42,6 @@ class CatalogQuery(Record, frozen=True, kw_only=True):
     status: str = ""
     cursor: str = ""
     limit: int = 50
-
-
-class AgentSessions(Record, frozen=True, kw_only=True):
-    """What an agent's sessions in this workspace did."""
-
-    total: int
-    active: int
-    failed: int
-    runtime_seconds: int
-    last_activity_at: str | None = None
-
-
-class CatalogRow(Record, frozen=True, kw_only=True):
-    """One agent; `sessions` is absent while the session store cannot be read."""
-
-    agent: Agent
-    sessions: AgentSessions | None = None
-
-
-class CatalogFacets(Record, frozen=True, kw_only=True):
-    """Counts and categories of the whole fleet, whatever the filters; `active` and `idle` are 0 without sessions."""
-
-    total: int
-    active: int
-    idle: int
-    categories: tuple[str, ...]
-
-
-class CatalogPage(Record, frozen=True, kw_only=True):
-    """One page; `sources` is additive (decisions D8)."""
-
-    agents: tuple[CatalogRow, ...]
-    facets: CatalogFacets
-    page: Page
-    sessions_available: bool
-    sources: tuple[SourceState, ...] = ()
 
 
 class AgentCatalog:

@@ -9,7 +9,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from compozy.catalog.authoring.history import AgentHistory, Kept
+from compozy.catalog.authoring.history import AgentHistory
 from compozy.catalog.authoring.states import FolderState, read_state
 from compozy.catalog.discovery import Discovery
 from compozy.config.config import Config
@@ -19,6 +19,7 @@ from compozy.documents.agents import LoadedAgent
 from compozy.documents.source import SourceText
 from compozy.model import times
 from compozy.model.agent import Agent, Origin
+from compozy.model.authoring import Kept
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import NotFound
 

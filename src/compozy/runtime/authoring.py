@@ -14,7 +14,7 @@ from weakref import WeakValueDictionary
 
 from msgspec.structs import replace
 
-from compozy.catalog.authoring.history import Kept, place_of
+from compozy.catalog.authoring.history import place_of
 from compozy.catalog.authoring.writes import (
     create_definition,
     delete_agent,
@@ -33,9 +33,9 @@ from compozy.documents.names import is_reserved, name_problem
 from compozy.documents.source import SourceText
 from compozy.documents.text import trim
 from compozy.model.agent import Agent, Origin
+from compozy.model.authoring import Deleted, Edit, Kept
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import InternalError, InvalidRequest, NotFound, Unprocessable
-from compozy.model.record import Record
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_memory import AgentMemory
 from compozy.runtime.agent_view import agent_payload
@@ -47,26 +47,6 @@ from compozy.runtime.workspaces import require_root
 
 Scope = Literal["global", "workspace"]
 T = TypeVar("T")
-
-
-class Edit(Record, frozen=True, kw_only=True):
-    """How an update was written: in place, or in the canonical form and why (D3)."""
-
-    changed: bool
-    in_place: bool = True
-    note: str = ""
-
-
-class Deleted(Record, frozen=True, kw_only=True):
-    """What a deletion left: `unshadowed_origin` is the origin of the definition that is in force now.
-
-    `not_kept` names files too large for the history: a restore will not bring them back.
-    """
-
-    name: str
-    origin: Origin
-    unshadowed_origin: Origin | None = None
-    not_kept: tuple[str, ...] = ()
 
 
 class Authoring:

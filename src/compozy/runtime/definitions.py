@@ -13,48 +13,12 @@ from typing import Literal
 from compozy.catalog.discovery import WORKSPACE_AGENTS, DiscoveredAgent, Discovery, NamedDiagnostic
 from compozy.catalog.fleet_index import FleetIndex
 from compozy.documents.names import is_reserved
-from compozy.model.agent import Origin, SourceState
 from compozy.model.definition import AgentDefinition
-from compozy.model.record import Record
+from compozy.model.fleet import Definitions, DefinitionView, Difference
 from compozy.model.workspace import Workspace
 
 _RIGHTS = ("permissions", "tools", "toolsets", "deny_tools")
 _NEAR = 3
-
-
-class Difference(Record, frozen=True, kw_only=True):
-    """A field about rights in which a hidden definition differs from the one in force."""
-
-    field: str
-    effective: str
-    hidden: str
-
-
-class DefinitionView(Record, frozen=True, kw_only=True):
-    """One AGENT.md of a name. `size` and `prompt_bytes` are bytes; `rule` says why it is or is not in force."""
-
-    path: str
-    place: str
-    origin: Origin
-    state: Literal["effective", "hidden", "invalid", "reserved", "other_name"]
-    rule: str
-    size: int = 0
-    prompt_bytes: int = 0
-    definition_digest: str = ""
-    extension: str = ""
-    differs: tuple[Difference, ...] = ()
-
-
-class Definitions(Record, frozen=True, kw_only=True):
-    """Everything there is about one name. `looked` are the AGENT.md paths that would have been read."""
-
-    name: str
-    effective: DefinitionView | None
-    hidden: tuple[DefinitionView, ...]
-    sources: tuple[SourceState, ...]
-    looked: tuple[str, ...]
-    reserved: bool = False
-    nearest: tuple[str, ...] = ()
 
 
 def explain(name: str, index: FleetIndex, workspace: Workspace | None, home_agents: Path) -> Definitions:

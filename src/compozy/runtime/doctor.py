@@ -6,11 +6,12 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compozy.config.doctor import Finding, Report, check_home, finding, report
+from compozy.config.doctor import Finding, check_home, finding, report
 from compozy.config.errors import ConfigError
 from compozy.config.keys import Key, join_key
 from compozy.config.live import differing_keys
 from compozy.config.load import load_config
+from compozy.model.doctor import Report
 from compozy.model.errors import CompozyError
 from compozy.runtime.services import Services
 

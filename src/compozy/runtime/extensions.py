@@ -11,11 +11,12 @@ from pathlib import Path
 import msgspec
 
 from compozy.catalog.discovery import ExtensionAgents
-from compozy.catalog.extensions import ExtensionAgent, ExtensionFolder, read_extension
+from compozy.catalog.extensions import ExtensionFolder, read_extension
 from compozy.config.home import Home
 from compozy.documents.atomic import write_atomically
 from compozy.model import times
 from compozy.model.errors import CompozyError, Conflict, InvalidRequest, NotFound
+from compozy.model.extension import ExtensionView
 from compozy.model.record import Record
 
 _FOLDER, _FILE = "extensions", "registry.json"
@@ -30,17 +31,6 @@ class KnownExtension(Record, frozen=True, kw_only=True):
     folders: tuple[str, ...]
     enabled: bool
     added_at: str
-
-
-class ExtensionView(Record, frozen=True, kw_only=True):
-    """One extension as it is now; `problem` says why it cannot be used as it is."""
-
-    name: str
-    version: str
-    root: str
-    enabled: bool
-    agents: tuple[ExtensionAgent, ...]
-    problem: str = ""
 
 
 class Extensions:

@@ -18,13 +18,15 @@ from compozy.config.home import Home
 from compozy.documents.agents import LoadedAgent
 from compozy.model.agent import Agent, AgentDiagnostic, Origin, SourceState
 from compozy.model.errors import InvalidRequest, NotFound
+from compozy.model.fleet import Definitions
+from compozy.model.selection import Selection
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload, broken_payload
 from compozy.runtime.configs import Configs
-from compozy.runtime.definitions import Definitions, explain
+from compozy.runtime.definitions import explain
 from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
-from compozy.runtime.selection import AgentSelector, Selection, Wishes
+from compozy.runtime.selection import AgentSelector, Wishes
 from compozy.runtime.selection_skills import enabled_skills
 
 

@@ -8,28 +8,13 @@ from collections.abc import Sequence
 
 from compozy import __version__
 from compozy.model.agent import Agent
-from compozy.model.record import Record
+from compozy.model.manifests import OcmCatalog, Skipped
 from compozy.ocm.bridge.a2a import to_card
 from compozy.ocm.bridge.agents import to_manifests
 from compozy.ocm.bridge.drafts import BridgeError
 from compozy.ocm.index import build_index
 
 DEFAULT_PUBLISHER = "local"
-
-
-class Skipped(Record, frozen=True, kw_only=True):
-    """A capability that has no manifest."""
-
-    agent: str
-    capability: str
-    reason: str
-
-
-class OcmCatalog(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """The manifests of a place."""
-
-    manifests: tuple[dict[str, object], ...]
-    skipped: tuple[Skipped, ...]
 
 
 def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:

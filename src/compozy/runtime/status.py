@@ -16,9 +16,9 @@ from compozy import __version__
 from compozy.config.config import Config
 from compozy.config.detection import missing_program
 from compozy.config.home import Home
+from compozy.model.daemon import DaemonIdentity, DrainState, IdentityAnswer
 from compozy.model.errors import Unavailable
 from compozy.model.provider import Provider
-from compozy.model.record import Record
 from compozy.model.times import now
 from compozy.store.interface import SessionQuery, Store
 
@@ -29,36 +29,6 @@ _MIN_APP_VERSION = "0.0.0"
 # How many stopped sessions are looked at for failures, and how many of these are shown.
 _LOOKED_AT = 100
 _SHOWN_FAILURES = 10
-
-
-class DaemonIdentity(Record, frozen=True, kw_only=True):
-    """Who serves this home."""
-
-    pid: int
-    version: str
-    http_host: str
-    http_port: int
-    started_at: str
-    user_home_dir: str
-
-
-class IdentityAnswer(Record, frozen=True, kw_only=True):
-    """GET /api/status/identity"""
-
-    schema_version: str
-    daemon: DaemonIdentity
-
-
-class DrainState(Record, frozen=True, kw_only=True):
-    """Answer of drain and undrain; safe to stop once nothing runs any more."""
-
-    state: str
-    admission_closed: bool
-    active_session_executions: int
-    session_execution_settled: bool
-    active_task_claims: int
-    authoritative_claims_settled: bool
-    safe_to_stop: bool
 
 
 @dataclass(kw_only=True)

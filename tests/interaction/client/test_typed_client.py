@@ -25,36 +25,36 @@ def workspace(tmp_path: Path) -> Path:
 
 def test_a_task_runs_from_choice_to_transcript_in_records(shared_daemon: Daemon, workspace: Path) -> None:
     with compozy.Client(shared_daemon.home.root) as client:
-        registered = client.workspace(workspace)
-        assert client.workspace(workspace / ".compozy") == registered
-        assert registered in client.workspaces()
-        assert {agent.name for agent in client.agents(registered.id)} >= {"scout"}
-        assert client.agent("scout", registered.id).capabilities[0].id == "find-code"
-        chosen = client.select("find where the kettle is filled", registered.id)
+        registered = client.workspaces.resolve(str(workspace))
+        assert client.workspaces.resolve(str(workspace / ".compozy")) == registered
+        assert registered in client.workspaces.list()
+        assert {agent.name for agent in client.agents.list(registered.id).agents} >= {"scout"}
+        assert client.agents.get("scout", registered.id).capabilities[0].id == "find-code"
+        chosen = client.agents.select("find where the kettle is filled", registered.id)
         assert chosen.agent == "scout" and chosen.reason
-        session = client.create_session(workspace=registered.id, agent=chosen.agent, permissions="approve-reads")
+        session = client.sessions.create(workspace=registered.id, agent=chosen.agent, permissions="approve-reads")
         assert isinstance(session, Session) and session.runtime.status == "unbound"
         kinds = [frame["type"] for frame in client.prompt(session, "where is the kettle filled?")]
         assert kinds[0] == "start" and kinds[-1] == "finish"
         text = "".join(
             part.text or ""
-            for entry in client.transcript(session).entries
+            for entry in client.sessions.transcript(session).entries
             for part in entry.message.parts
             if part.type == "text"
         )
         assert "kettle.py:1" in text
-        events = client.events(session)
+        events = client.sessions.events(session)
         assert [event.sequence for event in events] == list(range(1, len(events) + 1))
-        assert client.interactions(session) == ()
-        assert client.cancel(session) == "nothing-in-flight"
-        client.stop(session)
-        assert client.session(session.id).state == "stopped"
-        assert session.id in {row.id for row in client.sessions(workspace=registered.id).sessions}
-        seen = [event.sequence for event in client.follow(session, after=len(events) - 2)]
+        assert client.sessions.interactions(session) == ()
+        assert client.sessions.cancel(session).outcome == "nothing-in-flight"
+        client.sessions.stop(session)
+        assert client.sessions.get(session.id).state == "stopped"
+        assert session.id in {row.id for row in client.sessions.list(registered.id).sessions}
+        seen = [event.sequence for event in client.sessions.follow(session, after=len(events) - 2)]
         assert seen[:2] == [len(events) - 1, len(events)]
-        client.delete(session)
+        client.sessions.delete(session)
         with pytest.raises(ApiError) as refused:
-            client.session(session.id)
+            client.sessions.get(session.id)
         assert refused.value.status == 404
 
 

@@ -6,10 +6,14 @@ import pytest
 
 from compozy.cli.workspace_context import authored_root, enclosing, existing_folder, is_path
 from compozy.model.errors import LocalError
+from compozy.model.workspace import Workspace
 
 
-def workspace(root: Path) -> dict[str, object]:
-    return {"id": f"ws_{root.name}", "root_dir": str(root)}
+def workspace(root: Path) -> Workspace:
+    then = "2026-01-02T03:04:05Z"
+    return Workspace(
+        id=f"ws_{root.name}", name=root.name, root_dir=str(root), add_dirs=(), created_at=then, updated_at=then
+    )
 
 
 def test_a_folder_belongs_to_the_nearest_root_above_it(tmp_path: Path) -> None:

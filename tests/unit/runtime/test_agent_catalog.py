@@ -10,9 +10,10 @@ import pytest
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.model.errors import InvalidRequest
+from compozy.model.fleet import CatalogPage
 from compozy.model.workspace import Workspace
 from compozy.runtime import agent_catalog
-from compozy.runtime.agent_catalog import AgentCatalog, CatalogPage, CatalogQuery
+from compozy.runtime.agent_catalog import AgentCatalog, CatalogQuery
 from compozy.runtime.fleet import Fleet
 from compozy.store.interface import StoreUnavailable
 from compozy.store.memory import MemoryStore

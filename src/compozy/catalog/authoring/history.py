@@ -10,7 +10,6 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -19,10 +18,9 @@ from compozy.catalog.authoring.states import Entry, FolderState, unpack
 from compozy.documents.atomic import TEMPORARY_PREFIX, write_atomically
 from compozy.documents.names import name_problem
 from compozy.documents.text import trim
+from compozy.model.authoring import Kept
 from compozy.model.errors import InvalidRequest, NotFound
-from compozy.model.record import Record
 
-Operation = Literal["update", "delete", "restore"]
 SUFFIX = ".state"
 # The shortest start of a hash that may stand for it.
 MIN_PREFIX = 6
@@ -31,21 +29,6 @@ _PRUNE_SECONDS = 60.0
 # After a prune by size there is room for a while.
 _LOW_WATER = 0.9
 _MAX_FACTS = 1 << 20
-
-
-class Kept(Record, frozen=True, kw_only=True):
-    """One kept state: `operation` is the change that replaced it, `path` its AGENT.md."""
-
-    hash: str
-    name: str
-    path: str
-    origin: str
-    operation: Operation
-    at: str
-    definition_digest: str
-    files: int
-    size: int
-    left_out: tuple[str, ...] = ()
 
 
 class AgentHistory:

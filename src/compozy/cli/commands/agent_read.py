@@ -6,12 +6,11 @@ Implements contract §4.1, §4.3 for reads, decisions D2, D8 (unreadable places)
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import click
 
 from compozy.cli import completions
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, as_object, connected, objects, text_of
 from compozy.cli.failures import local, report
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
@@ -21,7 +20,10 @@ from compozy.cli.workspace_context import WorkspaceContext, authored_root, find,
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
+    from compozy.model.agent import SourceState
+    from compozy.model.fleet import AgentList
+    from compozy.model.record import Record
 
 
 def state_of(agent: Mapping[str, object]) -> str:
@@ -77,9 +79,9 @@ def agent_list(invocation: Invocation, workspace: str | None, show_all: bool) ->
     """List the agents that are in force in a workspace, or the global ones outside of any."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        answer = fetch(client, "GET", "/api/agents", query={"workspace": context.id if context else ""})
+        answer = client.agents.list(context.id if context else "")
         sessions = _session_texts(client, context) if invocation.is_human and context else {}
-    rows = [with_source(row, context) for row in objects(answer.get("agents"))]
+    rows = [with_source(row, context) for row in answer.agents]
     columns: tuple[Column, ...] = LIST_COLUMNS
     if invocation.is_human and context:
         columns = (*LIST_COLUMNS[:-1], _sessions_column(sessions), LIST_COLUMNS[-1])
@@ -110,53 +112,50 @@ def agent_info(invocation: Invocation, name: str, workspace: str | None) -> None
     """Show agent NAME as it would run here: the file in force, its runtime, tools and capabilities."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        answer = fetch(client, "GET", f"/api/agents/{quote(name, safe='')}", query=query)
-    agent = with_source(as_object(answer.get("agent")), context)
+        agent = with_source(client.agents.get(name, context.id if context else ""), context)
     if invocation.is_human:
         _print_agent(agent)
     else:
         print_object(invocation, agent, (), name="agent")
 
 
-def with_source(record: JsonObject, context: WorkspaceContext | None) -> JsonObject:
-    """Put `resolution_source` first into a structured object, when a workspace was resolved (contract §4.2)."""
-    return {"resolution_source": context.source, **record} if context else record
+def with_source(record: "Record | JsonObject", context: WorkspaceContext | None) -> JsonObject:
+    """Return a record as JSON data; first `resolution_source`, when a workspace was resolved (contract §4.2)."""
+    found = record if isinstance(record, dict) else as_json(record)
+    return {"resolution_source": context.source, **found} if context else found
 
 
-def unreadable(answer: Mapping[str, object]) -> list[JsonObject]:
+def unreadable(answer: "AgentList") -> "list[SourceState]":
     """Return the places that could not be read."""
-    return [source for source in objects(answer.get("sources")) if source.get("state") == "unreadable"]
+    return [source for source in answer.sources if source.state == "unreadable"]
 
 
-def _report_sources(invocation: Invocation, answer: Mapping[str, object], *, anything_read: bool) -> int:
+def _report_sources(invocation: Invocation, answer: "AgentList", *, anything_read: bool) -> int:
     failed = unreadable(answer)
     for source in failed:
-        reason = text_of(source, "message") or "the system refused"
-        path = text_of(source, "path")
-        text = f"could not read {path!r}: {reason}; the list is incomplete until you may read it"
+        reason = source.message or "the system refused"
+        text = f"could not read {source.path!r}: {reason}; the list is incomplete until you may read it"
         report(local(text, code="source_unreadable"), invocation.format)
     return EXIT_GENERIC if failed and not anything_read else EXIT_OK
 
 
 def _none_found(context: WorkspaceContext | None) -> str:
-    place = text_of(context.workspace, "root_dir") + "/.compozy/agents" if context else "~/.compozy/agents"
+    place = context.workspace.root_dir + "/.compozy/agents" if context else "~/.compozy/agents"
     return f"no agents found; write one to {clean(place)}/NAME/AGENT.md, or make the standard one: compozy install"
 
 
-def _session_texts(client: "DaemonClient", context: WorkspaceContext) -> dict[str, str] | None:
+def _session_texts(client: "Client", context: WorkspaceContext) -> dict[str, str] | None:
     """Return what to say of each agent's sessions; None when the session store cannot be read."""
     texts: dict[str, str] = {}
     cursor = ""
     while True:
-        query = {"workspace": context.id, "limit": _PAGE, "cursor": cursor}
-        answer = fetch(client, "GET", "/api/agents/catalog", query=query)
-        if not answer.get("sessions_available"):
+        page = client.agents.catalog(context.id, limit=_PAGE, cursor=cursor)
+        if not page.sessions_available:
             return None
-        for row in objects(answer.get("agents")):
-            total, active = (text_of(row, "sessions", key) for key in ("total", "active"))
-            texts[text_of(row, "agent", "name")] = f"{total}, {active} active" if active != "0" else total
-        cursor = text_of(answer, "page", "next_cursor")
+        for row in page.agents:
+            total, active = (row.sessions.total, row.sessions.active) if row.sessions else (0, 0)
+            texts[row.agent.name] = f"{total}, {active} active" if active else str(total)
+        cursor = page.page.next_cursor or ""
         if not cursor:
             return texts
 

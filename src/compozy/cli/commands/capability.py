@@ -24,7 +24,7 @@ from compozy.model.capability import Capability
 from compozy.model.errors import LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 COLUMNS = (Column("ID", "id"), Column("VERSION", "version"), Column("SUMMARY", "summary"), Column("DIGEST", "digest"))
 FIELDS = (
@@ -51,7 +51,7 @@ _WORKSPACE = click.option(
 
 
 def _declared(
-    client: "DaemonClient", name: str, flag: str | None
+    client: "Client", name: str, flag: str | None
 ) -> tuple[tuple[Capability, ...], WorkspaceContext | None]:
     context = find(client, flag=flag)
     query = {"workspace": context.id if context else "", "detail": "rich"}

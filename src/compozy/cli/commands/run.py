@@ -30,7 +30,7 @@ from compozy.cli.workspace_context import WorkspaceContext, find_or_register
 from compozy.model.errors import EXIT_AGENT_DIED, CompozyError, LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 DEFAULT_PERMISSIONS = "approve-reads"
 
@@ -107,7 +107,7 @@ def run(
     return code
 
 
-def choose_agent(client: "DaemonClient", task: str, context: WorkspaceContext, agent: str | None) -> Choice:
+def choose_agent(client: "Client", task: str, context: WorkspaceContext, agent: str | None) -> Choice:
     """Return the named agent, else the daemon's choice for the task, else the default."""
     if agent is not None:
         return Choice(agent, "named on the command line")
@@ -116,7 +116,7 @@ def choose_agent(client: "DaemonClient", task: str, context: WorkspaceContext, a
 
 
 def open_session(
-    client: "DaemonClient", choice: Choice, context: WorkspaceContext, permissions: str, name: str | None
+    client: "Client", choice: Choice, context: WorkspaceContext, permissions: str, name: str | None
 ) -> JsonObject:
     """Create the session for the run."""
     body = {"agent_name": choice.agent, "name": name, "workspace": context.id, "permissions": permissions}
@@ -125,7 +125,7 @@ def open_session(
 
 
 def _drive(
-    client: "DaemonClient", invocation: Invocation, session: JsonObject, task: str, options: TurnOptions
+    client: "Client", invocation: Invocation, session: JsonObject, task: str, options: TurnOptions
 ) -> TurnResult:
     """Run the one turn; stop the session afterwards, however it ended, unless it was left running on purpose."""
     stop = options.stops_session
@@ -139,7 +139,7 @@ def _drive(
             _stop(client, session)
 
 
-def _stop(client: "DaemonClient", session: JsonObject) -> None:
+def _stop(client: "Client", session: JsonObject) -> None:
     # The answer is there already; a session that cannot be stopped now is no reason to withhold it.
     with suppress(CompozyError):
         fetch(client, "POST", f"{session_path(session)}/stop", body={})
@@ -158,7 +158,7 @@ def _announce(invocation: Invocation, choice: Choice, session: JsonObject, conte
     runtime = runtime_text(session)
     agent = text_of(session, "agent_name") + (f" ({runtime})" if runtime else "")
     note(invocation, f"agent {agent}: {choice.reason or 'the default'}")
-    note(invocation, f"workspace {text_of(context.workspace, 'root_dir')}\n")
+    note(invocation, f"workspace {context.workspace.root_dir}\n")
 
 
 def _footer(invocation: Invocation, result: TurnResult, session: JsonObject, seconds: float) -> None:

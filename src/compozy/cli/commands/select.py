@@ -19,7 +19,7 @@ from compozy.cli.workspace_context import WorkspaceContext, find
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 _NONE = "none"
 _RESULTS = (
@@ -83,7 +83,7 @@ def select(
 
 
 def ask(
-    client: "DaemonClient",
+    client: "Client",
     task: str,
     context: WorkspaceContext | None,
     require: Sequence[str] = (),
@@ -164,7 +164,7 @@ def _read_cases(file: str) -> list[JsonObject]:
     return cases
 
 
-def _test(client: "DaemonClient", case: JsonObject, context: WorkspaceContext | None) -> JsonObject:
+def _test(client: "Client", case: JsonObject, context: WorkspaceContext | None) -> JsonObject:
     wishes = [[str(one) for one in _list(case.get(key))] for key in ("require", "prefer")]
     answer = ask(client, text_of(case, "task"), context, *wishes)
     chosen = text_of(answer, "agent") if answer.get("fits") else _NONE

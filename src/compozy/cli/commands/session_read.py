@@ -30,7 +30,7 @@ from compozy.model.errors import LocalError
 from compozy.model.times import format_time
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 STATES = ("starting", "active", "stopping", "stopped")
 TYPES = ("user", "system", "coordinator", "spawned")
@@ -161,7 +161,7 @@ def session_events(
         seen = max((int(text_of(event, "sequence") or 0) for event in events), default=after or 0)
         path = f"{session_path(session)}/stream"
         raw_query = given({"frames": "raw", "after_sequence": str(seen)})
-        with client.stream("GET", path, query=raw_query, resume=True) as stream:
+        with client.transport.stream("GET", path, query=raw_query, resume=True) as stream:
             for message in stream:
                 if message is None or message.event in ("error", "transcript_snapshot"):
                     continue
@@ -212,7 +212,7 @@ def session_status(invocation: Invocation, session_id: str) -> None:
     print_object(invocation, session, fields, name="session")
 
 
-def _definition_change(client: "DaemonClient", session: JsonObject) -> JsonObject:
+def _definition_change(client: "Client", session: JsonObject) -> JsonObject:
     """Say when the agent's definition is not the one the session began with and goes on with (reports P34)."""
     began = text_of(session, "definition_digest")
     path = f"/api/agents/{quote(text_of(session, 'agent_name'), safe='')}"

@@ -19,7 +19,7 @@ from compozy.cli.wording import count
 from compozy.cli.workspace_context import find_or_register
 
 if TYPE_CHECKING:
-    from compozy.client import DaemonClient
+    from compozy.client.typed import Client
 
 COLUMNS = (
     Column("TRUSTED", "trusted"),
@@ -106,7 +106,7 @@ def trust_revoke(invocation: Invocation, workspace: str | None, agent: str | Non
         print_object(invocation, answer, (), name="trust")
 
 
-def _report(client: "DaemonClient", workspace: str | None, agent: str | None) -> JsonObject:
+def _report(client: "Client", workspace: str | None, agent: str | None) -> JsonObject:
     context = find_or_register(client, flag=workspace)
     return fetch(client, "GET", "/api/trust", query={"workspace": context.id, "agent": agent})
 

@@ -7,7 +7,7 @@ import click
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import LIST_COLUMNS, with_source
 from compozy.cli.commands.session_write import confirm
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, print_rows, write, write_json, write_json_line, write_table
@@ -140,13 +140,13 @@ def workspace_remove(invocation: Invocation, workspace: str, yes: bool) -> None:
     """Forget WORKSPACE; the folder and its files stay untouched."""
     with connected(invocation) as client:
         context = _context(find(client, positional=workspace))
-        confirm(invocation, f'Forget workspace "{text_of(context.workspace, "name")}"?', yes)
+        confirm(invocation, f'Forget workspace "{context.workspace.name}"?', yes)
         fetch(client, "DELETE", f"/api/workspaces/{context.id}")
     answer: JsonObject = {"workspace_id": context.id, "removed": True}
     if invocation.is_human:
         note(
             invocation,
-            f"forgot {context.workspace.get('name')}; its files stay in {context.workspace.get('root_dir')}",
+            f"forgot {context.workspace.name}; its files stay in {context.workspace.root_dir}",
         )
     elif invocation.format == "json":
         write_json(answer)

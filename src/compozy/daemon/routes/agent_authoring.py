@@ -10,13 +10,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.catalog.authoring.history import Kept
 from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
 from compozy.model.agent import Agent
+from compozy.model.authoring import Deleted, EditedAgent, Kept, RestoredAgent
 from compozy.model.definition import AgentDefinition
 from compozy.model.workspace import Workspace
-from compozy.runtime.authoring import Deleted, Edit
 from compozy.runtime.services import Services
 
 _Scope = Literal["global", "workspace"]
@@ -111,7 +110,7 @@ async def update_agent(app: Services, request: Request) -> Response:
     agent, edit = await app.authoring.update(
         request.path_params["name"], _definition(body.agent), body.expected_digest, workspace
     )
-    return json_response({"agent": agent, "edit": edit})
+    return json_response(EditedAgent(agent=agent, edit=edit))
 
 
 async def duplicate_agent(app: Services, request: Request) -> Response:
@@ -144,7 +143,7 @@ async def restore_agent(app: Services, request: Request) -> Response:
     body = await read_body(request, RestoreAgent)
     workspace = await _workspace(app, body.workspace)
     agent, kept = await app.authoring.restore(request.path_params["name"], body.hash, workspace)
-    return json_response({"agent": agent, "restored": kept})
+    return json_response(RestoredAgent(agent=agent, restored=kept))
 
 
 ROUTES: tuple[Route, ...] = (
@@ -166,7 +165,7 @@ ROUTES: tuple[Route, ...] = (
         name="updateAgent",
         summary="Replace an agent's fields and prompt, if it still has the digest you saw",
         body=UpdateAgent,
-        answer={"agent": Agent, "edit": Edit},
+        answer=EditedAgent,
         kind="write",
     ),
     Route(
@@ -206,7 +205,7 @@ ROUTES: tuple[Route, ...] = (
         name="restoreAgent",
         summary="Give an agent's folder a kept state back",
         body=RestoreAgent,
-        answer={"agent": Agent, "restored": Kept},
+        answer=RestoredAgent,
         kind="write",
     ),
 )

@@ -5,6 +5,7 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import json_response, query_values
 from compozy.daemon.routing import Route
+from compozy.model.capability import AgentCapabilities, Capability, DeclaredCapability
 from compozy.model.errors import InvalidRequest
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
@@ -28,16 +29,15 @@ async def get_capabilities(app: Services, request: Request) -> Response:
             f"agent {agent.name!r} does not load: {agent.diagnostics[0].message}; run `compozy agent check --fix`",
             code="agent_invalid",
         )
-    rows: object = agent.capabilities
-    if detail == "brief":
-        rows = [{"id": capability.id, "summary": capability.summary} for capability in agent.capabilities]
+    shown = ("id", "summary") if detail == "brief" else Capability.__struct_fields__
+    rows = [DeclaredCapability(**{name: getattr(row, name) for name in shown}) for row in agent.capabilities]
     return json_response(
-        {
-            "agent": agent.name,
-            "detail": detail,
-            "capabilities": rows,
-            "capabilities_digest": agent.capabilities_digest,
-        }
+        AgentCapabilities(
+            agent=agent.name,
+            detail=detail,
+            capabilities=tuple(rows),
+            capabilities_digest=agent.capabilities_digest,
+        )
     )
 
 
@@ -48,12 +48,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_capabilities,
         name="getAgentCapabilities",
         summary="What an agent declares it can do: brief (id, summary) or rich (full records with digests)",
-        answer={
-            "agent": str,
-            "detail": str,
-            "capabilities": tuple[dict[str, object], ...],
-            "capabilities_digest": str,
-        },
+        answer=AgentCapabilities,
         query=("workspace", "detail"),
     ),
 )

@@ -6,7 +6,8 @@ from starlette.responses import Response
 from compozy.daemon.messages import json_response, query_number, query_values
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
-from compozy.runtime.agent_catalog import CatalogPage, CatalogQuery
+from compozy.model.fleet import CatalogPage
+from compozy.runtime.agent_catalog import CatalogQuery
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 

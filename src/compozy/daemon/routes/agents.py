@@ -5,12 +5,13 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
-from compozy.model.agent import Agent, SourceState
+from compozy.model.agent import Agent
 from compozy.model.errors import InvalidRequest
+from compozy.model.fleet import AgentList, Definitions
 from compozy.model.resolution import AgentResolution
+from compozy.model.selection import Selection
 from compozy.model.workspace import Workspace
-from compozy.runtime.definitions import Definitions
-from compozy.runtime.selection import Selection, Wishes
+from compozy.runtime.selection import Wishes
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 
@@ -35,7 +36,7 @@ async def _workspace(app: Services, request: Request) -> Workspace | None:
 async def list_agents(app: Services, request: Request) -> Response:
     """Answer every agent visible in a workspace, or the global ones."""
     found = await app.fleet.visible(await _workspace(app, request))
-    return json_response({"agents": found.agents, "sources": found.sources})
+    return json_response(AgentList(agents=found.agents, sources=found.sources))
 
 
 async def get_agent(app: Services, request: Request) -> Response:
@@ -76,7 +77,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_agents,
         name="listAgents",
         summary="The agents in force in a workspace, or the global ones",
-        answer={"agents": tuple[Agent, ...], "sources": tuple[SourceState, ...]},
+        answer=AgentList,
         query=("workspace",),
     ),
     Route(

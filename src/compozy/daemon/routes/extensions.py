@@ -5,7 +5,7 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, empty_response, json_response, read_body
 from compozy.daemon.routing import Route
-from compozy.runtime.extensions import ExtensionView
+from compozy.model.extension import ExtensionView
 from compozy.runtime.services import Services
 
 

@@ -6,8 +6,9 @@ from starlette.responses import Response
 from compozy.daemon.messages import json_response, query_values
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
+from compozy.model.manifests import OcmCatalog
 from compozy.ocm.grammar import id_problem
-from compozy.runtime.ocm_catalog import DEFAULT_PUBLISHER, OcmCatalog, card_of, catalog_of, index_of
+from compozy.runtime.ocm_catalog import DEFAULT_PUBLISHER, card_of, catalog_of, index_of
 from compozy.runtime.services import Services
 
 

@@ -8,8 +8,8 @@ from compozy.daemon.routes.sessions import SESSION, session_id_of
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
 from compozy.model.session import Interaction
+from compozy.model.session_answers import ApprovalAnswer
 from compozy.runtime.services import Services
-from compozy.runtime.sessions.questions import Answer
 
 _STATUSES = ("pending", "orphaned", "resolved", "timed_out", "canceled")
 
@@ -46,7 +46,7 @@ ROUTES: tuple[Route, ...] = (
         name="approveSession",
         summary="Answer a permission request",
         body=Approve,
-        answer=Answer,
+        answer=ApprovalAnswer,
         kind="write",
     ),
     Route(

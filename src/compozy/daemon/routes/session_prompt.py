@@ -12,9 +12,10 @@ from compozy.daemon.routing import Route
 from compozy.daemon.sse import EventStreamResponse
 from compozy.model.errors import InvalidRequest, Unprocessable
 from compozy.model.event import StoredEvent
+from compozy.model.session_answers import CancelAnswer, PromptResult
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.frames import PromptFrames
-from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.runtime.sessions.turns import Turn
 
 # The version of the AI-SDK's message stream that the frames follow.
@@ -142,8 +143,7 @@ async def cancel_prompt(app: Services, request: Request) -> Response:
     """Ask the running turn to end; idempotent."""
     session_id = await session_id_of(app, request)
     outcome, turn_id = await app.sessions.cancel(session_id)
-    answer = {"session_id": session_id, "outcome": outcome}
-    return json_response({**answer, "turn_id": turn_id} if turn_id else answer)
+    return json_response(CancelAnswer(session_id=session_id, outcome=outcome, turn_id=turn_id))
 
 
 ROUTES: tuple[Route, ...] = (
@@ -176,7 +176,7 @@ ROUTES: tuple[Route, ...] = (
         handler=cancel_prompt,
         name="cancelSessionPrompt",
         summary="Cancel the running turn",
-        answer={"session_id": str, "outcome": str},
+        answer=CancelAnswer,
         kind="write",
     ),
 )

@@ -7,9 +7,9 @@ from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routes.session_prompt import SteerBody
 from compozy.daemon.routes.sessions import SESSION, session_id_of
 from compozy.daemon.routing import Route
+from compozy.model.session_answers import PromptResult, QueuedInput
 from compozy.runtime.services import Services
-from compozy.runtime.sessions.prompting import InputEdit, PromptResult
-from compozy.runtime.sessions.queueing import QueuedInput
+from compozy.runtime.sessions.prompting import InputEdit
 
 _QUEUE = f"{SESSION}/prompt/queue"
 _ENTRY = f"{_QUEUE}/{{queue_entry_id}}"

@@ -13,10 +13,11 @@ from compozy.daemon.sse import EventStreamResponse
 from compozy.model import times
 from compozy.model.errors import InvalidRequest
 from compozy.model.event import SessionEvent
+from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.catalog_feed import CatalogChange
-from compozy.runtime.sessions.history import TurnHistory, by_turn, session_event
+from compozy.runtime.sessions.history import by_turn, session_event
 from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
 from compozy.store.interface import EventQuery
 

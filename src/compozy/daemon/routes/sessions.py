@@ -8,9 +8,9 @@ from compozy.daemon.messages import Body, empty_response, json_response, query_n
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
 from compozy.model.session import Session
+from compozy.model.session_answers import SessionList, SessionOwner
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.create import CreateRequest
-from compozy.runtime.sessions.service import SessionList
 from compozy.store.interface import SessionQuery
 
 SESSION = "/api/workspaces/{workspace_id}/sessions/{session_id}"
@@ -117,7 +117,9 @@ async def get_owner(app: Services, request: Request) -> Response:
     """Answer which workspace a session belongs to."""
     session = await app.sessions.get(request.path_params["session_id"])
     workspace = await app.workspaces.get(session.workspace_id)
-    return json_response({"session_id": session.id, "workspace_id": workspace.id, "workspace_name": workspace.name})
+    return json_response(
+        SessionOwner(session_id=session.id, workspace_id=workspace.id, workspace_name=workspace.name)
+    )
 
 
 async def rename_session(app: Services, request: Request) -> Response:
@@ -199,7 +201,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_owner,
         name="getSessionOwner",
         summary="The workspace of a session",
-        answer={"session_id": str, "workspace_id": str, "workspace_name": str},
+        answer=SessionOwner,
     ),
     Route(
         method="GET",

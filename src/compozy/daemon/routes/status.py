@@ -3,12 +3,13 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.config.doctor import Report
 from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
+from compozy.model.daemon import DrainState, IdentityAnswer
+from compozy.model.doctor import Report
 from compozy.runtime.doctor import doctor_report
 from compozy.runtime.services import Services
-from compozy.runtime.status import DrainState, IdentityAnswer, status_answer
+from compozy.runtime.status import status_answer
 
 
 async def get_status(app: Services, request: Request) -> Response:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routing import Route
 from compozy.model.errors import Forbidden, InvalidRequest
-from compozy.model.trust import TrustReport
+from compozy.model.trust import RevokedTrust, TrustReport
 from compozy.model.workspace import Workspace
 from compozy.runtime.services import Services
 
@@ -49,7 +49,7 @@ async def revoke_trust(app: Services, request: Request) -> Response:
     query = query_values(request)
     workspace, agent = await _workspace(app, query.get("workspace", "")), query.get("agent", "")
     revoked = await asyncio.to_thread(app.trust.revoke, await _report(app, workspace, agent))
-    return json_response({"workspace_id": workspace.id, "agent": agent, "revoked": revoked})
+    return json_response(RevokedTrust(workspace_id=workspace.id, agent=agent, revoked=revoked))
 
 
 async def _workspace(app: Services, reference: str) -> Workspace:
@@ -113,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
         handler=revoke_trust,
         name="revokeTrust",
         summary="Take trust back",
-        answer={"workspace_id": str, "agent": str, "revoked": object},
+        answer=RevokedTrust,
         kind="privileged",
         query=("workspace", "agent"),
     ),

@@ -7,14 +7,12 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.catalog.skill_list import ListedSkill, list_skills
+from compozy.catalog.skill_list import list_skills
 from compozy.daemon.messages import Body, empty_response, json_response, read_body
 from compozy.daemon.routing import Route
-from compozy.model.agent import Agent
 from compozy.model.errors import Conflict
-from compozy.model.record import Record
-from compozy.model.session import Session
 from compozy.model.workspace import Workspace
+from compozy.model.workspace_detail import ProviderSummary, WorkspaceDetail
 from compozy.runtime.services import Services
 from compozy.runtime.workspaces import require_root
 from compozy.store.interface import SessionQuery
@@ -40,28 +38,6 @@ class UpdateWorkspace(Body, frozen=True, kw_only=True):
 
 class ResolveWorkspace(Body, frozen=True, kw_only=True):
     path: str
-
-
-class ProviderSummary(Record, frozen=True, kw_only=True):
-    """A provider as a workspace's detail names it."""
-
-    name: str
-    display_name: str = ""
-    harness: str = ""
-    auth_mode: str = ""
-    env_policy: str = ""
-    home_policy: str = ""
-    runtime_provider: str = ""
-
-
-class WorkspaceDetail(Record, frozen=True, kw_only=True):
-    """A workspace with what belongs to it."""
-
-    workspace: Workspace
-    agents: tuple[Agent, ...]
-    sessions: tuple[Session, ...]
-    skills: tuple[ListedSkill, ...]
-    providers: tuple[ProviderSummary, ...]
 
 
 async def list_workspaces(app: Services, request: Request) -> Response:

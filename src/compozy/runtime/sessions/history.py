@@ -6,8 +6,8 @@ from collections.abc import Sequence
 import msgspec
 
 from compozy.model.event import EventContent, SessionEvent, StoredEvent
-from compozy.model.record import Record
 from compozy.model.session import Interaction, Session
+from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptEntry, TranscriptPage
 from compozy.runtime.sessions.transcript import TranscriptFold
 from compozy.store.interface import EventQuery, Store
@@ -16,13 +16,6 @@ _DECODER = msgspec.json.Decoder(EventContent)
 _PAGE = 1000
 # Generations count rewinds, which arrive with issue 6.
 GENERATION = 0
-
-
-class TurnHistory(Record, frozen=True, kw_only=True):
-    """The events of one turn."""
-
-    turn_id: str
-    events: tuple[SessionEvent, ...]
 
 
 def session_event(event: StoredEvent, session: Session) -> SessionEvent:

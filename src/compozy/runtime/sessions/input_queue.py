@@ -13,17 +13,11 @@ from compozy.model import times
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import EventDraft
 from compozy.model.session import RuntimeSelection
+from compozy.model.session_answers import PromptResult
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.journal import Journal
-from compozy.runtime.sessions.prompting import (
-    Admission,
-    InputEdit,
-    PromptRequest,
-    PromptResult,
-    check_size,
-    edit_digest,
-)
+from compozy.runtime.sessions.prompting import Admission, InputEdit, PromptRequest, check_size, edit_digest
 from compozy.runtime.sessions.queueing import (
     check_room,
     find_entry,

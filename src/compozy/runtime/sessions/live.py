@@ -17,6 +17,7 @@ from compozy.model.session import (
     RuntimeSelection,
     StopReason,
 )
+from compozy.model.session_answers import ApprovalAnswer, PromptResult
 from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
 from compozy.runtime.sessions.choosing import check_revision, read_choice
 from compozy.runtime.sessions.content import EventMaker, raw_json
@@ -26,9 +27,9 @@ from compozy.runtime.sessions.hosting import AgentHost, set_fields
 from compozy.runtime.sessions.input_queue import InputQueue
 from compozy.runtime.sessions.journal import Journal, Listener
 from compozy.runtime.sessions.process import AgentProcess
-from compozy.runtime.sessions.prompting import Admission, PromptRequest, PromptResult
+from compozy.runtime.sessions.prompting import Admission, PromptRequest
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
-from compozy.runtime.sessions.questions import Answer, check_decision, not_pending, without_pending
+from compozy.runtime.sessions.questions import check_decision, not_pending, without_pending
 from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.replay import history_text
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
@@ -316,7 +317,7 @@ class LiveSession:
             await cancel_turn(process)
         return "canceled", turn.id
 
-    async def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
+    async def approve(self, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
         """Give a person's answer to a permission request.
 
         Raises:
@@ -333,7 +334,7 @@ class LiveSession:
             raise not_pending(request_id, turn_id)
         return await self._resolve_orphan(orphan, decision)
 
-    async def _resolve_orphan(self, orphan: Interaction, decision: str) -> Answer:
+    async def _resolve_orphan(self, orphan: Interaction, decision: str) -> ApprovalAnswer:
         """Record an answer to a question whose agent is gone; it can reach nobody (contract §5.9)."""
         check_decision(decision, orphan)
         draft = self._maker.draft(
@@ -346,7 +347,7 @@ class LiveSession:
             interaction_id=orphan.interaction_id,
         )
         await self.journal.write([draft], lambda record: without_pending(record, orphan.interaction_id))
-        return Answer(
+        return ApprovalAnswer(
             decision=decision,
             outcome="resolved-after-restart",
             request_id=orphan.provider_request_id,

@@ -13,6 +13,7 @@ import msgspec
 from compozy.model import ids, times
 from compozy.model.errors import Conflict, InvalidRequest, TooLarge
 from compozy.model.record import Record
+from compozy.model.session_answers import PromptResult
 from compozy.runtime.sessions.turns import Turn
 from compozy.store.interface import PromptRecord, Store
 
@@ -36,22 +37,6 @@ class InputEdit(Record, frozen=True, kw_only=True):
     text: str
     message_id: str
     idempotency_key: str
-
-
-class PromptResult(Record, frozen=True, kw_only=True):
-    """The answer to a prompt that starts no stream of its own (shapes: PromptResult)."""
-
-    status: str
-    delivery: str
-    message_id: str
-    idempotency_key: str
-    replayed: bool
-    mode: str = ""
-    new_turn_id: str = ""
-    previous_turn_id: str = ""
-    queue_entry_id: str = ""
-    queue_position: int | None = None
-    queue_generation: int | None = None
 
 
 def check_prompt(request: PromptRequest, max_bytes: int) -> None:

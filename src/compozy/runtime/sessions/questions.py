@@ -14,6 +14,7 @@ from compozy.model import ids, times
 from compozy.model.errors import Conflict, InvalidRequest
 from compozy.model.event import EventDraft
 from compozy.model.session import Interaction
+from compozy.model.session_answers import ApprovalAnswer
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.journal import Journal, change_session
@@ -23,16 +24,6 @@ from compozy.store.interface import SessionRecord
 # How long a person has before the stated default answer is given (contract §5.5).
 ANSWER_SECONDS = 300.0
 DEFAULT_DECISION = "reject-once"
-
-
-class Answer(msgspec.Struct, frozen=True, kw_only=True):
-    """What `approve` answers."""
-
-    decision: str
-    outcome: str
-    request_id: str
-    interaction_id: str
-    resolved_decision: str
 
 
 class _Pending(msgspec.Struct):
@@ -55,7 +46,7 @@ class Questions:
         self._pending: dict[str, _Pending] = {}
         self._used: set[str] = set()
         # What persons answered in the turn in flight: a second answer learns of the first.
-        self._answered: dict[str, Answer] = {}
+        self._answered: dict[str, ApprovalAnswer] = {}
 
     @property
     def is_waiting(self) -> bool:
@@ -178,7 +169,7 @@ class Questions:
         self.cancel_all()
         self._answered.clear()
 
-    def approve(self, request_id: str, turn_id: str, decision: str) -> Answer:
+    def approve(self, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
         """Give a person's answer.
 
         Raises:
@@ -193,7 +184,7 @@ class Questions:
             raise not_pending(request_id, turn_id)
         check_decision(decision, pending.interaction)
         pending.answer.set_result(decision)
-        answer = self._answered[request_id] = Answer(
+        answer = self._answered[request_id] = ApprovalAnswer(
             decision=decision,
             outcome="applied",
             request_id=request_id,

@@ -9,32 +9,15 @@ import msgspec
 
 from compozy.model import ids, times
 from compozy.model.errors import NotFound, TooLarge
-from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection
-from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.model.session_answers import PromptResult, QueuedInput
+from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
 # Which prompts go first: those that end a turn at once, those that end it at rest, those that wait for its end.
 _RANK = {"interrupt": 0, "steer": 1}
 _ORDINARY = 2
 _STATUS = {"interrupt": "interrupting", "steer": "steering"}
-
-
-class QueuedInput(Record, frozen=True, kw_only=True):
-    """A waiting prompt as the API shows it (shapes: QueuedInput)."""
-
-    id: str
-    session_id: str
-    status: str
-    delivery: str
-    mode: str
-    text: str
-    enqueued_at: str
-    queue_generation: int
-    message_id: str = ""
-    idempotency_key: str = ""
-    runtime: RuntimeSelection | None = None
-    target_turn_id: str = ""
 
 
 def new_entry(

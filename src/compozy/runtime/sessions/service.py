@@ -16,8 +16,8 @@ from compozy.model import times
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import SessionEvent, StoredEvent
 from compozy.model.page import Page
-from compozy.model.record import Record
 from compozy.model.session import Interaction, Session
+from compozy.model.session_answers import ApprovalAnswer, PromptResult, QueuedInput, SessionList
 from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
@@ -30,9 +30,8 @@ from compozy.runtime.sessions.history import read_interactions, read_transcript,
 from compozy.runtime.sessions.input_queue import check_edit
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
-from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, PromptResult, check_prompt
-from compozy.runtime.sessions.questions import Answer
-from compozy.runtime.sessions.queueing import QueuedInput, shown, with_queue
+from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, check_prompt
+from compozy.runtime.sessions.queueing import shown, with_queue
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
@@ -42,13 +41,6 @@ from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, Sess
 log = logging.getLogger(__name__)
 # Sessions of this type work for the daemon itself.
 HIDDEN = "dream"
-
-
-class SessionList(Record, frozen=True, kw_only=True):
-    """One page of sessions."""
-
-    sessions: tuple[Session, ...]
-    page: Page
 
 
 class Sessions:
@@ -326,7 +318,7 @@ class Sessions:
         live = self._live.get(session_id)
         return await live.cancel() if live is not None else ("nothing-in-flight", "")
 
-    async def approve(self, session_id: str, request_id: str, turn_id: str, decision: str) -> Answer:
+    async def approve(self, session_id: str, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
         """Answer a permission request.
 
         Raises:

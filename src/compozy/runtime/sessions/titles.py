@@ -18,12 +18,13 @@ from compozy.model import ids, times
 from compozy.model.errors import CompozyError
 from compozy.model.event import StoredEvent
 from compozy.model.session import LOCAL_PARTICIPATION, EffectiveRuntime, Runtime, Session
+from compozy.model.session_answers import PromptResult
 from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import resolve_runtime
 from compozy.runtime.sessions.deps import Deps
-from compozy.runtime.sessions.prompting import PromptRequest, PromptResult
+from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.runtime.sessions.transcript import TranscriptFold
 from compozy.runtime.sessions.turns import Turn
 from compozy.store.interface import EventQuery, SessionRecord

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from compozy.catalog.authoring.history import AgentHistory, Kept
+from compozy.catalog.authoring.history import AgentHistory
 from compozy.catalog.authoring.states import Entry, FolderState, read_state, write_state
 from compozy.model import times
+from compozy.model.authoring import Kept
 from compozy.model.errors import InvalidRequest, NotFound
 
 PLACE = frozenset({"/w/agents"})

@@ -1,0 +1,1 @@
+"""The operations of the API, one typed method each, by resource. Knows paths and records; nothing of transports."""

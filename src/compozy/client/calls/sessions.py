@@ -1,0 +1,176 @@
+"""Calls about sessions: lists, one session, what happened in it, and its streams (contract §3.5).
+
+Whatever is done with one session takes the session itself, which names its workspace.
+"""
+
+from collections.abc import Mapping
+
+from compozy.client.calls.caller import Calls, given, segment
+from compozy.client.calls.streams import EventFollower, PromptStream
+from compozy.model.event import SessionEvent
+from compozy.model.session import Interaction, Session
+from compozy.model.session_answers import (
+    ApprovalAnswer,
+    CancelAnswer,
+    PromptResult,
+    QueuedInput,
+    SessionList,
+    SessionOwner,
+    TurnHistory,
+)
+from compozy.model.transcript import TranscriptPage
+
+_ALL = "/api/sessions"
+
+
+class SessionCalls(Calls):
+    """Sessions of all workspaces."""
+
+    def list(
+        self,
+        workspace: str = "",
+        *,
+        state: str = "",
+        type: str = "",
+        agent: str = "",
+        parent: str = "",
+        root: str = "",
+        q: str = "",
+        archive: str = "",
+        sort: str = "",
+        cursor: str = "",
+        limit: int | None = None,
+    ) -> SessionList:
+        """Return a page of sessions, most recent first; "" means any."""
+        query = {"workspace": workspace, "state": state, "type": type, "agent": agent, "parent": parent}
+        more = {"root": root, "q": q, "archive": archive, "sort": sort, "cursor": cursor, "limit": limit}
+        return self._get(_ALL, SessionList, query={**query, **more})
+
+    def get(self, session_id: str) -> Session:
+        """Return one session."""
+        return self._get(f"{_ALL}/{segment(session_id)}", Session, "session")
+
+    def owner(self, session_id: str) -> SessionOwner:
+        """Return the workspace of a session."""
+        return self._get(f"{_ALL}/{segment(session_id)}/owner", SessionOwner)
+
+    def create(
+        self,
+        *,
+        workspace: str = "",
+        workspace_path: str = "",
+        agent: str = "",
+        name: str = "",
+        permissions: str = "",
+        parent: str = "",
+    ) -> Session:
+        """Create a session; its agent starts with the first prompt. Give `workspace` or an absolute path."""
+        body = {
+            "agent_name": agent,
+            "name": name,
+            "workspace": workspace,
+            "workspace_path": workspace_path,
+            "permissions": permissions,
+            "parent_session_id": parent,
+        }
+        return self._send("POST", _ALL, Session, "session", body={key: value for key, value in body.items() if value})
+
+    def rename(self, session: Session, name: str) -> Session:
+        """Give a session another name."""
+        return self._send("PATCH", path_of(session), Session, "session", body={"name": name})
+
+    def set_runtime(
+        self, session: Session, runtime: Mapping[str, object], *, expected_revision: int | None = None
+    ) -> Session:
+        """Choose `provider`, `model`, `reasoning_effort` and `speed` of the turns to come."""
+        body = given(runtime=dict(runtime), expected_revision=expected_revision)
+        return self._send("PUT", f"{path_of(session)}/runtime", Session, "session", body=body)
+
+    def archive(self, session: Session) -> Session:
+        """Put a stopped session away."""
+        return self._send("POST", f"{path_of(session)}/archive", Session, "session")
+
+    def unarchive(self, session: Session) -> Session:
+        """Take an archived session back."""
+        return self._send("POST", f"{path_of(session)}/unarchive", Session, "session")
+
+    def stop(self, session: Session) -> None:
+        """Stop the session and end its agent; a prompt wakes it again."""
+        self._do("POST", f"{path_of(session)}/stop")
+
+    def delete(self, session: Session) -> None:
+        """Stop and remove the session with its events."""
+        self._do("DELETE", path_of(session))
+
+    def prompt(
+        self, session: Session, body: Mapping[str, object], *, tick: float | None = None, timeout: float = 30
+    ) -> PromptStream:
+        """Send a prompt and open the stream of its turn; use it as a context manager and iterate.
+
+        Args:
+            body: `message`, `message_id` and `idempotency_key`; `mode`, `expected_turn_id` and `runtime` as wished.
+            tick: yield None after this many seconds without a frame.
+            timeout: seconds until the agent is up and the stream begins.
+        """
+        path = f"{path_of(session)}/prompt"
+        return PromptStream(self._transport.stream("POST", path, body=body, tick=tick, timeout=timeout))
+
+    def cancel(self, session: Session) -> CancelAnswer:
+        """Ask the running turn to end."""
+        return self._send("POST", f"{path_of(session)}/prompt/cancel", CancelAnswer)
+
+    def queue(self, session: Session) -> tuple[QueuedInput, ...]:
+        """Return the prompts that wait, in their order."""
+        return self._get(f"{path_of(session)}/prompt/queue", tuple[QueuedInput, ...], "inputs")
+
+    def withdraw(self, session: Session, queue_entry_id: str) -> PromptResult:
+        """Take a waiting prompt out of the queue."""
+        path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}"
+        return self._send("DELETE", path, PromptResult, "prompt")
+
+    def events(
+        self,
+        session: Session,
+        *,
+        after: int | None = None,
+        limit: int | None = None,
+        since: str = "",
+        type: str = "",
+        turn_id: str = "",
+        archive: str = "",
+    ) -> tuple[SessionEvent, ...]:
+        """Return stored events, ascending: those after a sequence, or the newest."""
+        query = {"after_sequence": after, "limit": limit, "since": since, "type": type}
+        more = {"turn_id": turn_id, "archive": archive}
+        return self._get(f"{path_of(session)}/events", tuple[SessionEvent, ...], "events", {**query, **more})
+
+    def history(self, session: Session, *, turn_id: str = "", limit: int | None = None) -> tuple[TurnHistory, ...]:
+        """Return stored events by turn."""
+        query = {"turn_id": turn_id, "limit": limit}
+        return self._get(f"{path_of(session)}/history", tuple[TurnHistory, ...], "history", query)
+
+    def transcript(self, session: Session, *, limit: int | None = None, before: int | None = None) -> TranscriptPage:
+        """Return a page of the transcript: the newest, or the one before a sequence."""
+        query = {"limit": limit, "before_sequence": before}
+        return self._get(f"{path_of(session)}/transcript", TranscriptPage, query=query)
+
+    def follow(self, session: Session, *, after: int = 0) -> EventFollower:
+        """Open the stream of stored events behind sequence `after`; a broken stream is taken up again."""
+        query = {"frames": "raw", "after_sequence": str(after)}
+        return EventFollower(self._transport.stream("GET", f"{path_of(session)}/stream", query=query, resume=True))
+
+    def interactions(self, session: Session, status: str = "") -> tuple[Interaction, ...]:
+        """Return the questions put to a person; "" for those of every state."""
+        return self._get(
+            f"{path_of(session)}/interactions", tuple[Interaction, ...], "interactions", {"status": status}
+        )
+
+    def approve(self, session: Session, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
+        """Answer a permission question: allow-once, allow-always, reject-once or reject-always."""
+        body = {"request_id": request_id, "turn_id": turn_id, "decision": decision}
+        return self._send("POST", f"{path_of(session)}/approve", ApprovalAnswer, body=body)
+
+
+def path_of(session: Session) -> str:
+    """Return the path below which the operations of a session lie."""
+    return f"/api/workspaces/{segment(session.workspace_id)}/sessions/{segment(session.id)}"
