@@ -9,6 +9,7 @@ import pytest
 
 from compozy.model.errors import InvalidRequest, NotFound
 from compozy.model.session import Failure
+from compozy.model.tool import ApprovalGrant
 from compozy.store.interface import AgentMetrics, EventQuery, ProcessRecord, PromptRecord, SessionQuery, Store
 from compozy.store.memory import MemoryStore
 from compozy.store.sqlite import SqliteStore
@@ -417,3 +418,28 @@ async def test_the_agents_with_active_sessions_are_named_once_each(store: Store)
     await store.put_session(make_session("sess-1", agent_name="ann", workspace_id="ws_a", state="stopped"))
     await store.put_session(make_session("sess-2", agent_name="ann", workspace_id="ws_a", state="stopped"))
     assert await store.active_agents("ws_a") == frozenset()
+
+
+async def test_a_grant_replaces_the_one_for_the_same_and_is_forgotten_on_request(store: Store) -> None:
+    first = ApprovalGrant(
+        id="grant-1",
+        workspace_id="ws_1",
+        tool_id="compozy__session_stop",
+        decision="allow",
+        created_at="2026-01-01T00:00:00Z",
+        last_used_at="2026-01-01T00:00:00Z",
+        agent_name="reviewer",
+    )
+    exact = msgspec.structs.replace(first, id="grant-2", input_digest="sha256:1", created_at="2026-01-02T00:00:00Z")
+    await store.put_grant(exact)
+    await store.put_grant(first)
+    assert await store.list_grants("ws_1") == (first, exact)
+    changed = msgspec.structs.replace(first, id="grant-3", decision="reject")
+    await store.put_grant(changed)
+    used = msgspec.structs.replace(exact, last_used_at="2026-01-03T00:00:00Z")
+    await store.put_grant(used)
+    assert await store.list_grants("ws_1") == (changed, used)
+    assert await store.list_grants("ws_2") == ()
+    assert not await store.delete_grant("ws_2", "grant-2")
+    assert await store.delete_grant("ws_1", "grant-2") and not await store.delete_grant("ws_1", "grant-2")
+    assert await store.list_grants("ws_1") == (changed,)

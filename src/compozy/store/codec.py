@@ -7,12 +7,14 @@ import msgspec
 
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.ids import new_event_id
+from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store.interface import SessionRecord
 
 _encoder = msgspec.json.Encoder()
 _session = msgspec.json.Decoder(SessionRecord)
 _workspace = msgspec.json.Decoder(Workspace)
+_grant = msgspec.json.Decoder(ApprovalGrant)
 
 
 def encode_session(record: SessionRecord) -> bytes:
@@ -33,6 +35,16 @@ def encode_workspace(workspace: Workspace) -> bytes:
 def decode_workspace(data: bytes) -> Workspace:
     """Return the workspace that was encoded."""
     return _workspace.decode(data)
+
+
+def encode_grant(grant: ApprovalGrant) -> bytes:
+    """Return the grant as JSON."""
+    return _encoder.encode(grant)
+
+
+def decode_grant(data: bytes) -> ApprovalGrant:
+    """Return the grant that was encoded."""
+    return _grant.decode(data)
 
 
 def store_event(draft: EventDraft, session_id: str, sequence: int) -> StoredEvent:

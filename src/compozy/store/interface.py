@@ -19,6 +19,7 @@ from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
+from compozy.model.tool import ApprovalGrant
 from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
 
@@ -224,6 +225,16 @@ class Store(Protocol):
     ) -> PromptRecord | None:
         """Return the prompt with that key, else the one with that message id."""
         ...
+
+    async def put_grant(self, grant: ApprovalGrant) -> None:
+        """Insert the grant in place of the one with its workspace, tool, agent and input, or with its id."""
+        ...
+
+    async def list_grants(self, workspace_id: str) -> tuple[ApprovalGrant, ...]:
+        """Return the grants of a workspace, oldest first."""
+        ...
+
+    async def delete_grant(self, workspace_id: str, grant_id: str) -> bool: ...
 
     async def put_process(self, process: ProcessRecord) -> None: ...
     async def delete_process(self, pid: int, start_time: str) -> None: ...

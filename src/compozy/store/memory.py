@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store.codec import store_event
 from compozy.store.columns import SessionColumns, check_query, derive_columns, microseconds, page_start, sort_key
@@ -31,6 +32,7 @@ class MemoryStore:
         self._events: dict[str, list[StoredEvent]] = {}
         self._prompts: dict[str, list[PromptRecord]] = {}
         self._processes: dict[tuple[int, str], ProcessRecord] = {}
+        self._grants: dict[tuple[str, ...], ApprovalGrant] = {}
 
     async def open(self) -> None:
         """Do nothing: there is no file."""
@@ -131,6 +133,24 @@ class MemoryStore:
         by_key = (p for p in prompts if idempotency_key and p.idempotency_key == idempotency_key)
         by_message = (p for p in prompts if message_id and p.message_id == message_id)
         return next(by_key, None) or next(by_message, None)
+
+    async def put_grant(self, grant: ApprovalGrant) -> None:
+        self._grants = {key: known for key, known in self._grants.items() if known.id != grant.id}
+        self._grants[grant.workspace_id, grant.tool_id, grant.agent_name, grant.input_digest] = grant
+
+    async def list_grants(self, workspace_id: str) -> tuple[ApprovalGrant, ...]:
+        found = (grant for grant in self._grants.values() if grant.workspace_id == workspace_id)
+        return tuple(sorted(found, key=lambda grant: (grant.created_at, grant.id)))
+
+    async def delete_grant(self, workspace_id: str, grant_id: str) -> bool:
+        kept = {
+            key: known
+            for key, known in self._grants.items()
+            if (known.workspace_id, known.id) != (workspace_id, grant_id)
+        }
+        was_there = len(kept) < len(self._grants)
+        self._grants = kept
+        return was_there
 
     async def put_process(self, process: ProcessRecord) -> None:
         self._processes[process.pid, process.start_time] = process

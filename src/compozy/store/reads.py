@@ -10,8 +10,9 @@ from collections.abc import Sequence
 import msgspec
 
 from compozy.model.event import StoredEvent
+from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
-from compozy.store.codec import decode_session, decode_workspace
+from compozy.store.codec import decode_grant, decode_session, decode_workspace
 from compozy.store.columns import check_query, page_start
 from compozy.store.interface import (
     AgentMetrics,
@@ -54,6 +55,14 @@ def list_workspaces(connection: sqlite3.Connection) -> tuple[Workspace, ...]:
     """Return all workspaces, oldest first."""
     rows = connection.execute("SELECT data FROM workspaces ORDER BY created_at, id").fetchall()
     return tuple(decode_workspace(row[0]) for row in rows)
+
+
+def list_grants(connection: sqlite3.Connection, workspace_id: str) -> tuple[ApprovalGrant, ...]:
+    """Return the remembered answers of a workspace, oldest first."""
+    rows = connection.execute(
+        "SELECT data FROM tool_grants WHERE workspace_id = ? ORDER BY created_at, id", (workspace_id,)
+    ).fetchall()
+    return tuple(decode_grant(row[0]) for row in rows)
 
 
 def get_session(connection: sqlite3.Connection, session_id: str) -> SessionRecord | None:

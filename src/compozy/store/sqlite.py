@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store import reads, writes
 from compozy.store.codec import encode_workspace
@@ -137,6 +138,15 @@ class SqliteStore:
         return await self._read(
             lambda connection: reads.find_prompt(connection, session_id, idempotency_key, message_id)
         )
+
+    async def put_grant(self, grant: ApprovalGrant) -> None:
+        await self._write(lambda book: writes.put_grant(book.connection, grant))
+
+    async def list_grants(self, workspace_id: str) -> tuple[ApprovalGrant, ...]:
+        return await self._read(lambda connection: reads.list_grants(connection, workspace_id))
+
+    async def delete_grant(self, workspace_id: str, grant_id: str) -> bool:
+        return await self._write(lambda book: writes.delete_grant(book.connection, workspace_id, grant_id))
 
     async def put_process(self, process: ProcessRecord) -> None:
         await self._write(lambda book: writes.put_process(book.connection, process))

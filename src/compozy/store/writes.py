@@ -7,6 +7,8 @@ every statement gives Python's interpreter lock away once, and getting it back f
 import sqlite3
 from collections.abc import Sequence
 
+from compozy.model.tool import ApprovalGrant
+from compozy.store.codec import encode_grant
 from compozy.store.columns import SessionColumns
 from compozy.store.interface import ProcessRecord, PromptRecord
 from compozy.store.keys import find_session, first_key, require_session
@@ -115,6 +117,28 @@ def put_prompt(connection: sqlite3.Connection, prompt: PromptRecord) -> None:
         "INSERT INTO prompts VALUES (?, ?, ?, ?, ?, ?)",
         (num, prompt.idempotency_key, prompt.message_id, prompt.payload_digest, prompt.turn_id, prompt.created_at),
     )
+
+
+def put_grant(connection: sqlite3.Connection, grant: ApprovalGrant) -> None:
+    """Insert or replace a remembered answer."""
+    connection.execute(
+        "INSERT OR REPLACE INTO tool_grants VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (
+            grant.workspace_id,
+            grant.tool_id,
+            grant.agent_name,
+            grant.input_digest,
+            grant.id,
+            grant.created_at,
+            encode_grant(grant),
+        ),
+    )
+
+
+def delete_grant(connection: sqlite3.Connection, workspace_id: str, grant_id: str) -> bool:
+    """Forget a remembered answer; return whether it was there."""
+    found = connection.execute("DELETE FROM tool_grants WHERE workspace_id = ? AND id = ?", (workspace_id, grant_id))
+    return found.rowcount > 0
 
 
 def put_process(connection: sqlite3.Connection, process: ProcessRecord) -> None:
