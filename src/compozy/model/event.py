@@ -62,9 +62,10 @@ class EventContent(Record, frozen=True, kw_only=True):
     resolved_by: str = ""
     error: str = ""
     interaction_id: str = ""
-    """Additive, with `decisions` and `expires_at`: a permission event names the question it opens or closes."""
+    """Additive, with the next three: the event of a question names it, its answers, its end and its default."""
     decisions: tuple[str, ...] = ()
     expires_at: str = ""
+    default_decision: str = ""
     usage: dict[str, object] | None = None
     runtime: dict[str, object] | None = None
     failure: Failure | None = None

@@ -1,10 +1,11 @@
 """Identifiers as the contract spells them (contract §1.1, §5.1).
 
 Ids are random, never derived from content. `sess-`, `turn-` and `env-` carry 16 lower-case hex digits,
-registry workspace ids `ws_` plus 16; events, interactions and queue entries use the same length.
+registry workspace ids `ws_` plus 16; events, interactions, queue entries and leases use the same length.
 """
 
 import secrets
+import time
 
 
 def _new(prefix: str) -> str:
@@ -44,3 +45,17 @@ def new_workspace_id() -> str:
 def new_request_id() -> str:
     """Return an id that ties a masked answer to its log line."""
     return _new("req-")
+
+
+def new_lease_id() -> str:
+    """Return an id for one client's presence, such as ``lease-0123456789abcdef``."""
+    return _new("lease-")
+
+
+_ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def new_wait_id() -> str:
+    """Return a ULID that names one wait, such as ``wait01JG…``: its text order is its order in time."""
+    number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)
+    return "wait" + "".join(_ULID[number >> shift & 31] for shift in range(125, -5, -5))

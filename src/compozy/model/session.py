@@ -3,7 +3,7 @@
 Fields without default are always present on the wire. Times are RFC 3339 UTC text.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 from compozy.model.record import Record
 
@@ -49,6 +49,7 @@ Badge = Literal[
     "failed",
     "unknown",
 ]
+BADGES: tuple[str, ...] = get_args(Badge)
 
 
 class Failure(Record, frozen=True, kw_only=True):
@@ -118,6 +119,8 @@ class Runtime(Record, frozen=True, kw_only=True):
     acp_session_id: str = ""
     acp_caps: AcpCapabilities | None = None
     failure: str = ""
+    failure_code: str = ""
+    """Additive: the code of the error that `failure` tells of."""
     generation: int = 0
 
 
@@ -172,6 +175,39 @@ class Interaction(Record, frozen=True, kw_only=True):
     resolved_by: str = ""
     expires_at: str = ""
     """Additive: when the stated default answer is given for the person."""
+    default_decision: str = ""
+    """Additive: the answer that is given then; empty for a clarification, which goes on without one."""
+
+
+class SessionUsage(Record, frozen=True, kw_only=True):
+    """Tokens and cost of a session so far, as its agents reported them; null where nobody said (shapes: usage)."""
+
+    turn_count: int
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    total_cost: float | None = None
+    cost_currency: str = ""
+    cost_source: Literal["agent_reported", "none"] = "none"
+    cost_status: Literal["actual", "unknown"] = "unknown"
+
+
+class SessionHealth(Record, frozen=True, kw_only=True):
+    """Whether a session's agent can be worked with, and why not (shapes: SessionHealth)."""
+
+    session_id: str
+    workspace_id: str
+    agent_name: str
+    state: Literal["idle", "prompting", "stopped", "detached"]
+    health: Literal["healthy", "degraded", "stale", "dead", "unknown"]
+    active_prompt: bool
+    attachable: bool
+    eligible_for_wake: bool
+    updated_at: str
+    ineligibility_reason: str = ""
+    last_activity_at: str | None = None
+    last_presence_at: str | None = None
+    last_error: str = ""
 
 
 class CommandInput(Record, frozen=True, kw_only=True):
@@ -200,7 +236,7 @@ LOCAL_PARTICIPATION = NetworkParticipation(version="network-participation/v1", m
 
 
 class Session(Record, frozen=True, kw_only=True):
-    """The session payload (shapes: Session), plus additive `definition_digest` and `capabilities_digest`."""
+    """The session payload (shapes: Session), with additive fields that are marked or digests."""
 
     id: str
     agent_name: str
@@ -225,3 +261,12 @@ class Session(Record, frozen=True, kw_only=True):
     transcript_epoch: int = 0
     definition_digest: str = ""
     capabilities_digest: str = ""
+    attached_to: str = ""
+    attach_expires_at: str | None = None
+    attention_changed_at: str | None = None
+    health: SessionHealth | None = None
+    """Only where it was asked for (`include_health`)."""
+    usage: SessionUsage | None = None
+    """Additive: tokens and cost so far, once a turn has ended."""
+    permissions: str = ""
+    """Additive: the permission mode in force."""

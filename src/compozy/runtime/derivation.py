@@ -9,7 +9,7 @@ from compozy.config.places import Places
 from compozy.model.definition import AgentDefinition
 from compozy.model.resolution import DerivedFrom, DerivedValue
 from compozy.runtime.resolution import Resolution, resolve_runtime
-from compozy.runtime.sessions.policy import permission_mode
+from compozy.runtime.sessions.mode import session_mode
 
 
 def derive(
@@ -68,7 +68,7 @@ def _effort(found: Resolution, path: str, places: Places) -> DerivedValue:
 def _permissions(
     definition: AgentDefinition, path: str, config: Config, places: Places, *, is_capped: bool
 ) -> DerivedValue:
-    mode = permission_mode(definition, "", config, is_capped=is_capped)
+    mode = session_mode(definition, config, is_capped=is_capped).mode
     home = places.of("permissions", "mode")
     if not definition.permissions:
         return DerivedValue(name="permissions", value=mode, source="project_default", place=home)

@@ -48,10 +48,15 @@ class SessionColumns(NamedTuple):
     created_us: int
     lived_us: int
     search: str
+    badge: str
+    resumable: int
 
 
 def derive_columns(record: SessionRecord) -> SessionColumns:
-    """Return the columns of a record. Dream sessions are never shown; `lived_us` counts stopped sessions only."""
+    """Return the columns of a record.
+
+    Dream sessions are never shown; `lived_us` counts stopped sessions only; archived ones are not resumable.
+    """
     session = record.session
     lineage = session.lineage
     stopped = session.state == "stopped"
@@ -73,10 +78,12 @@ def derive_columns(record: SessionRecord) -> SessionColumns:
         updated_at=session.updated_at,
         last_activity_at=record.last_activity_at or session.updated_at,
         attention=_ATTENTION.get(session.badge, NO_ATTENTION),
-        attention_at=session.updated_at,
+        attention_at=session.attention_changed_at or session.updated_at,
         created_us=created_us,
         lived_us=max(0, microseconds(session.updated_at) - created_us) if stopped else 0,
         search=search.casefold(),
+        badge=session.badge,
+        resumable=int(stopped and session.attachable and session.archived_at is None),
     )
 
 

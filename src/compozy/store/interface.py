@@ -17,6 +17,7 @@ from typing import Protocol
 from compozy.model.definition import McpServer
 from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.permission import ModeDerivation
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
 from compozy.model.tool import ApprovalGrant
@@ -49,6 +50,22 @@ class QueuedPrompt(Record, frozen=True, kw_only=True):
     runtime: RuntimeSelection | None = None
     target_turn_id: str = ""
     """The turn that a prompt of mode `steer` ends at its next resting point."""
+
+
+class Spent(Record, frozen=True, kw_only=True):
+    """What a session's turns used, as its agents reported it; None where nobody said.
+
+    Costs are cumulative per session of the agent: `cost` is that of the present one, `earlier_cost` of those before.
+    """
+
+    turns: int = 0
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    total_tokens: int | None = None
+    cost: float | None = None
+    earlier_cost: float | None = None
+    currency: str = ""
+    acp_session_id: str = ""
 
 
 class SessionRecord(Record, frozen=True, kw_only=True):
@@ -84,6 +101,12 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     """Prompts that wait, in the order they will run."""
     queue_generation: int = 0
     """Counts the changes of `queue`."""
+    mode_derivation: ModeDerivation | None = None
+    """How `permission_mode` was derived; None for sessions of older releases."""
+    is_unseen: bool = False
+    """A turn ended and nobody has looked at it since."""
+    spent: Spent | None = None
+    """Tokens and cost so far; None until a turn has ended."""
 
 
 class SessionQuery(Record, frozen=True, kw_only=True):
@@ -96,6 +119,11 @@ class SessionQuery(Record, frozen=True, kw_only=True):
     parent: str = ""
     root: str = ""
     q: str = ""
+    badges: tuple[str, ...] = ()
+    attention: bool = False
+    """Only sessions that want a person, or have something finished to show."""
+    resumable: bool | None = None
+    """Whether the session is stopped and a prompt may start it again."""
     archive: str = "exclude"
     sort: str = "recent"
     limit: int = 50

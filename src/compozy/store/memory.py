@@ -190,6 +190,10 @@ def _is_match(row: SessionColumns, query: SessionQuery) -> bool:
         return False
     if query.archive != "include" and bool(row.archived) != (query.archive == "only"):
         return False
+    if query.badges and row.badge not in query.badges:
+        return False
+    if (query.attention and not row.attention) or (query.resumable not in (None, bool(row.resumable))):
+        return False
     return query.q.casefold() in row.search
 
 

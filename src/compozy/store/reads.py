@@ -123,7 +123,7 @@ def list_sessions(connection: sqlite3.Connection, query: SessionQuery) -> Sessio
 
 
 def _session_filter(query: SessionQuery) -> tuple[str, list[str | int]]:
-    """Return the condition in the rollup's columns plus ancestry and text, and its values."""
+    """Return the condition in the rollup's columns plus ancestry, badge and text, and its values."""
     parts = ["shown = 1"]
     values: list[str | int] = []
     for column, value in (
@@ -148,6 +148,15 @@ def _session_filter(query: SessionQuery) -> tuple[str, list[str | int]]:
         parts.append("type <> 'user'")
     if query.archive != "include":
         parts.append(f"archived = {int(query.archive == 'only')}")
+    if query.badges:
+        parts.append(f"badge IN ({', '.join('?' * len(query.badges))})")
+        values.extend(query.badges)
+        if "stopped" not in query.badges:
+            parts.append("badge <> 'stopped'")
+    if query.attention:
+        parts.append("attention > 0")
+    if query.resumable is not None:
+        parts.append(f"resumable = {int(query.resumable)}")
     if query.q:
         parts.append("instr(search, ?) > 0")
         values.append(query.q.casefold())
@@ -155,8 +164,9 @@ def _session_filter(query: SessionQuery) -> tuple[str, list[str | int]]:
 
 
 def _count_matches(connection: sqlite3.Connection, query: SessionQuery, where: str, values: list[str | int]) -> int:
-    """Count by the rollup, which knows every filter but ancestry and free text."""
-    if query.parent or query.root or query.q:
+    """Count by the rollup, which knows neither ancestry nor badges nor free text."""
+    is_counted = query.parent or query.root or query.q or query.badges or query.attention
+    if is_counted or query.resumable is not None:
         statement = f"SELECT count(*) FROM sessions WHERE {where}"  # noqa: S608
     else:
         statement = f"SELECT coalesce(sum(sessions), 0) FROM session_rollup WHERE {where}"  # noqa: S608

@@ -150,3 +150,45 @@ def test_a_session_is_renamed_and_deleted(world: World) -> None:
     with pytest.raises(ApiError) as gone:
         world.refresh(session)
     assert gone.value.status == 404
+
+
+def _listed(world: World, **query: str) -> list[str]:
+    workspace = world.client.request("POST", "/api/workspaces/resolve", body={"path": str(world.workspace)}).json()
+    assert isinstance(workspace, dict)
+    asked = {"workspace": workspace["workspace"]["id"], **query}
+    page = world.client.request("GET", "/api/sessions", query=asked).json()
+    assert isinstance(page, dict) and page["page"]["total"] == len(page["sessions"])
+    return [session["id"] for session in page["sessions"]]
+
+
+def test_sessions_are_found_by_badge_by_attention_and_by_what_can_go_on(world: World) -> None:
+    ask = {"permission": {"toolCallId": "c", "title": "write", "kind": "edit"}}
+    world.agent("asker", {"prompts": [[ask]]}, permissions="approve-reads")
+    world.agent("dier", {"prompts": [[{"exit": 3}]]})
+    idle, asking, dead, stopped = (world.create(name) for name in ("asker", "asker", "dier", "asker"))
+    frames = world.frames(asking)
+    next(frame for frame in frames if frame is not None and frame["type"] == "data-compozy-permission")
+    world.prompt(dead)
+    world.post(stopped, "/stop")
+    assert _listed(world, badge="waiting-for-auth") == [asking["id"]]
+    assert _listed(world, badge="idle,stopped", sort="recent") == [stopped["id"], idle["id"]]
+    assert set(_listed(world, attention="true")) == {asking["id"], dead["id"]}
+    assert set(_listed(world, resumable="true")) == {dead["id"], stopped["id"]}
+    assert set(_listed(world, resumable="false")) == {idle["id"], asking["id"]}
+    assert _listed(world, worktree="wt-1") == []
+    with pytest.raises(ApiError) as refused:
+        world.client.request("GET", "/api/sessions", query={"badge": "sleepy"})
+    assert refused.value.status == 400 and "sleepy" in str(refused.value)
+    world.post(asking, "/prompt/cancel")
+    assert [frame for frame in frames if frame is not None][-1]["type"] == "finish"
+
+
+def test_a_list_may_carry_the_health_of_each_session(world: World) -> None:
+    world.agent("ann")
+    session = world.create("ann")
+    assert "health" not in world.refresh(session)
+    detached = world.get(session, include_health="true")["session"]["health"]
+    assert detached["state"] == "detached" and detached["health"] == "unknown"
+    world.prompt(session)
+    well = world.get(session, include_health="true")["session"]["health"]
+    assert (well["state"], well["health"], well["eligible_for_wake"]) == ("idle", "healthy", True)

@@ -7,7 +7,8 @@ import pytest
 
 from compozy.acp.contract import PermissionOption, PermissionRequest
 from compozy.runtime.sessions.containment import OutsideRoots, Roots, additional_directories
-from compozy.runtime.sessions.policy import Grants, judge, offered, pick_option, stricter
+from compozy.runtime.sessions.mode import stricter
+from compozy.runtime.sessions.policy import Grants, judge, offered, pick_option
 
 KINDS = ("read", "search", "fetch", "think", "edit", "execute", "")
 
@@ -21,14 +22,29 @@ def roots(tmp_path: Path) -> Roots:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_modes_answer_as_the_contract_says(roots: Roots, kind: str) -> None:
-    assert judge("deny-all", kind, (), roots) == "reject-once"
-    assert judge("approve-all", kind, (), roots) == "allow-once"
-    assert judge("approve-reads", kind, (), roots) == ("allow-once" if kind == "read" else "ask")
+    assert judge("deny-all", "ask", kind, (), roots).verdict == "reject-once"
+    assert judge("approve-all", "ask", kind, (), roots).verdict == "allow-once"
+    asked = judge("approve-reads", "ask", kind, (), roots)
+    assert asked.verdict == ("allow-once" if kind == "read" else "ask")
+    assert [layer.name for layer in asked.layers] == ["containment", "mode"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "reads", "writes"),
+    [("deny-all", False, False), ("approve-reads", True, False), ("approve-all", True, True)],
+)
+def test_what_goes_through_the_daemon_follows_the_same_table(
+    roots: Roots, mode: str, reads: bool, writes: bool
+) -> None:
+    assert (judge(mode, "read", "", (), roots).verdict == "allow-once") is reads
+    assert (judge(mode, "write", "", (), roots).verdict == "allow-once") is writes
+    assert (judge(mode, "execute", "", (), roots).verdict == "allow-once") is writes
 
 
 @pytest.mark.parametrize("mode", ["deny-all", "approve-reads", "approve-all"])
 def test_a_location_outside_the_roots_is_rejected_in_every_mode(roots: Roots, mode: str) -> None:
-    assert judge(mode, "read", ("inside.txt", "/etc/passwd"), roots) == "reject-once"
+    refused = judge(mode, "ask", "read", ("inside.txt", "/etc/passwd"), roots)
+    assert refused.verdict == "reject-once" and "'/etc/passwd' is outside" in refused.reason
 
 
 def _options(*kinds: str) -> tuple[PermissionOption, ...]:

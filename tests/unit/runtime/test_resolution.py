@@ -9,7 +9,7 @@ from compozy.model.errors import InvalidRequest
 from compozy.model.provider import CuratedModel, Provider
 from compozy.model.workspace import Workspace
 from compozy.runtime.resolution import resolve_agent_name, resolve_runtime
-from compozy.runtime.sessions.policy import permission_mode
+from compozy.runtime.sessions.mode import session_mode
 
 PROVIDERS = {
     "house": Provider(
@@ -92,21 +92,18 @@ MODES = ("deny-all", "approve-reads", "approve-all")
 def test_a_workspace_never_exceeds_the_home(authored: str, home: str) -> None:
     config = _config(mode=home)
     definition = _definition(permissions=authored)
-    capped = permission_mode(definition, "", config, is_capped=True)
+    capped = session_mode(definition, config, is_capped=True).mode
     assert MODES.index(capped) == min(MODES.index(authored), MODES.index(home))
-    assert permission_mode(definition, "", config, is_capped=False) == authored
+    assert session_mode(definition, config).mode == authored
 
 
 @pytest.mark.parametrize("authored", MODES)
 @pytest.mark.parametrize("asked", MODES)
 def test_a_request_only_narrows_what_was_authored(authored: str, asked: str) -> None:
-    mode = permission_mode(_definition(permissions=authored), asked, _config(), is_capped=False)
+    mode = session_mode(_definition(permissions=authored), _config(), requested=asked).mode
     assert MODES.index(mode) == min(MODES.index(authored), MODES.index(asked))
 
 
 def test_a_request_replaces_the_homes_default_where_nothing_was_authored() -> None:
-    assert permission_mode(_definition(), "", _config(mode="approve-all"), is_capped=False) == "approve-all"
-    assert (
-        permission_mode(_definition(), "approve-reads", _config(mode="approve-all"), is_capped=False)
-        == "approve-reads"
-    )
+    assert session_mode(_definition(), _config(mode="approve-all")).mode == "approve-all"
+    assert session_mode(_definition(), _config(mode="approve-all"), requested="approve-reads").mode == "approve-reads"

@@ -1,6 +1,7 @@
 """Routes that drive a turn: prompt as a stream, steer and cancel (contract §3.5 Prompt)."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 
 import msgspec
 from starlette.requests import Request
@@ -87,6 +88,7 @@ async def prompt_session(app: Services, request: Request) -> Response:
     accepted = await app.sessions.prompt(session_id, _prompt_request(await read_body(request, PromptBody)))
     if isinstance(accepted, PromptResult):
         return json_response({"prompt": accepted}, 202)
+    accepted.watchers += 1
     if query_values(request).get("format") == "raw" and request.client is None:
         return EventStreamResponse(_raw_frames(app, session_id, accepted))
     return EventStreamResponse(_ui_frames(app, session_id, accepted), headers=_STREAM_HEADERS)
@@ -102,15 +104,25 @@ async def _turn_events(app: Services, session_id: str, turn: Turn) -> AsyncItera
             return
 
 
+@contextmanager
+def _watching(turn: Turn) -> Iterator[None]:
+    """End the watch that began with the answer: who reads the stream to its end has seen the turn (badge `done`)."""
+    try:
+        yield
+    finally:
+        turn.watchers -= 1
+
+
 async def _ui_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterator[bytes]:
     frames = PromptFrames(turn.id)
-    yield _data(frames.start())
-    async for events in _turn_events(app, session_id, turn):
-        block = _data(frames.add(events))
-        if block:
-            yield block
-    if not frames.finished:
-        yield _data(frames.break_off(_BROKEN))
+    with _watching(turn):
+        yield _data(frames.start())
+        async for events in _turn_events(app, session_id, turn):
+            block = _data(frames.add(events))
+            if block:
+                yield block
+        if not frames.finished:
+            yield _data(frames.break_off(_BROKEN))
 
 
 def _data(frames: list[bytes]) -> bytes:
@@ -118,11 +130,12 @@ def _data(frames: list[bytes]) -> bytes:
 
 
 async def _raw_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterator[bytes]:
-    async for events in _turn_events(app, session_id, turn):
-        yield b"".join(
-            b"id: %d\nevent: %b\ndata: %b\n\n" % (event.sequence, event.type.encode(), event.content)
-            for event in events
-        )
+    with _watching(turn):
+        async for events in _turn_events(app, session_id, turn):
+            yield b"".join(
+                b"id: %d\nevent: %b\ndata: %b\n\n" % (event.sequence, event.type.encode(), event.content)
+                for event in events
+            )
 
 
 async def steer_session(app: Services, request: Request) -> Response:

@@ -4,13 +4,23 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.daemon.messages import Body, empty_response, json_response, query_number, query_values, read_body
+from compozy.daemon.messages import (
+    Body,
+    empty_response,
+    json_response,
+    query_flag,
+    query_number,
+    query_values,
+    read_body,
+)
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
-from compozy.model.session import Session
+from compozy.model.page import Page
+from compozy.model.session import BADGES, Session
 from compozy.model.session_answers import SessionList, SessionOwner
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.create import CreateRequest
+from compozy.runtime.sessions.health import with_health
 from compozy.store.interface import SessionQuery
 
 SESSION = "/api/workspaces/{workspace_id}/sessions/{session_id}"
@@ -18,8 +28,6 @@ _STATES = ("starting", "active", "stopping", "stopped")
 _TYPES = ("user", "system", "coordinator", "spawned")
 _ARCHIVE = ("exclude", "only", "include")
 _SORT = ("recent", "last_activity", "attention")
-# Filters of the contract that need what later issues bring; refusing them beats an unfiltered answer.
-_NOT_OFFERED = ("worktree", "resumable", "attention", "badge")
 
 
 class CreateSession(Body, frozen=True, kw_only=True):
@@ -81,9 +89,12 @@ async def create_session(app: Services, request: Request) -> Response:
 async def list_sessions(app: Services, request: Request) -> Response:
     """Answer a page of sessions."""
     values = query_values(request)
-    for name in _NOT_OFFERED:
-        if values.get(name):
-            raise InvalidRequest(f"the filter {name!r} is not offered by this version: leave it out")
+    badges = tuple(part.strip() for part in values.get("badge", "").split(",") if part.strip())
+    for badge in badges:
+        if badge not in BADGES:
+            raise InvalidRequest(f"query parameter 'badge' has {badge!r}; write some of {', '.join(BADGES)}")
+    attention = query_flag(request, "attention")
+    resumable = query_flag(request, "resumable") if values.get("resumable") else None
     query = SessionQuery(
         workspace_id=values.get("workspace", ""),
         state=_choice(values, "state", _STATES),
@@ -92,11 +103,21 @@ async def list_sessions(app: Services, request: Request) -> Response:
         parent=values.get("parent", ""),
         root=values.get("root", ""),
         q=values.get("q", ""),
+        badges=badges,
+        attention=attention,
+        resumable=resumable,
         archive=_choice(values, "archive", _ARCHIVE) or "exclude",
-        sort=_choice(values, "sort", _SORT) or "recent",
+        sort=_choice(values, "sort", _SORT) or ("attention" if attention or badges else "recent"),
         limit=query_number(request, "limit", default=50, minimum=1, maximum=100),
     )
-    return json_response(await app.sessions.page(query, cursor=values.get("cursor", "")))
+    if values.get("worktree"):
+        # Sessions have no working trees of their own yet: none lies in the one that was named.
+        return json_response(SessionList(sessions=(), page=Page(limit=query.limit, total=0, has_more=False)))
+    return json_response(
+        await app.sessions.page(
+            query, cursor=values.get("cursor", ""), include_health=query_flag(request, "include_health")
+        )
+    )
 
 
 def _choice(values: dict[str, str], name: str, allowed: tuple[str, ...]) -> str:
@@ -109,8 +130,10 @@ def _choice(values: dict[str, str], name: str, allowed: tuple[str, ...]) -> str:
 async def get_session(app: Services, request: Request) -> Response:
     """Answer one session, by its id alone or within its workspace."""
     params = request.path_params
-    session = await app.sessions.get(params["session_id"], params.get("workspace_id", ""))
-    return json_response({"session": session})
+    session_id, workspace = params["session_id"], params.get("workspace_id", "")
+    if query_flag(request, "include_health"):
+        return json_response({"session": with_health(await app.sessions.record(session_id, workspace))})
+    return json_response({"session": await app.sessions.get(session_id, workspace)})
 
 
 async def get_owner(app: Services, request: Request) -> Response:
@@ -171,8 +194,7 @@ ROUTES: tuple[Route, ...] = (
         answer=SessionList,
         query=(
             *("workspace", "state", "type", "agent", "parent", "root", "q", "archive", "sort", "cursor", "limit"),
-            *_NOT_OFFERED,
-            "include_health",
+            *("worktree", "resumable", "attention", "badge", "include_health"),
         ),
     ),
     Route(

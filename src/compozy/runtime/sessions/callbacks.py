@@ -15,7 +15,7 @@ from compozy.acp.contract import LaunchSpec, RequestRefused, TerminalRequest
 from compozy.documents.atomic import write_in_folder
 from compozy.documents.files import FileProblem, open_child_folder, open_folder, read_file
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
-from compozy.runtime.sessions.policy import Grants
+from compozy.runtime.sessions.policy import Grants, judge
 
 # ACP's "resource not found" (acp.md, decisions D25).
 NOT_FOUND = -32002
@@ -51,9 +51,9 @@ class FileCallbacks:
         Raises:
             RequestRefused: denied, outside the roots, missing (-32002), too large or no text.
         """
-        if mode == "deny-all":
-            raise Denied("read", path, mode)
         real = self._resolve(path)
+        if judge(mode, "read", "read", (), self._roots).verdict != "allow-once":
+            raise Denied("read", path, mode)
         return await asyncio.to_thread(_read, real, path, line, limit)
 
     async def write(self, mode: str, path: str, content: str) -> None:
@@ -63,7 +63,9 @@ class FileCallbacks:
             RequestRefused: denied, outside the roots, or the file system refuses.
         """
         real = self._resolve(path)
-        if mode != "approve-all" and (mode == "deny-all" or not self._grants.allow_write(os.fspath(real))):
+        if judge(mode, "write", "edit", (), self._roots).verdict != "allow-once" and not (
+            mode != "deny-all" and self._grants.allow_write(os.fspath(real))
+        ):
             raise Denied("write", path, mode)
         await asyncio.to_thread(_write, real, path, content)
 
@@ -146,7 +148,9 @@ def authorise_terminal(
         RequestRefused: denied, no command, or a working directory outside the roots or missing.
     """
     shown = " ".join((request.command, *request.args))
-    if mode != "approve-all" and (mode == "deny-all" or not grants.allow_command()):
+    if judge(mode, "execute", "execute", (), roots).verdict != "allow-once" and not (
+        mode != "deny-all" and grants.allow_command()
+    ):
         raise Denied("execute", shown, mode)
     try:
         cwd = roots.resolve(request.cwd) if request.cwd else roots.resolve(os.fspath(roots.primary))

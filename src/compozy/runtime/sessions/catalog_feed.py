@@ -11,16 +11,10 @@ from collections.abc import AsyncIterator
 from compozy.model import times
 from compozy.model.record import Record
 from compozy.model.session import Session
+from compozy.runtime.sessions.badge import attention_class
 
 # A follower this far behind is better served by reading the list again.
 KEPT = 1000
-
-_ATTENTION = {
-    "waiting-for-auth": "needs-you",
-    "waiting-for-input": "needs-you",
-    "failed": "needs-you",
-    "done": "finished",
-}
 
 
 class CatalogChange(Record, frozen=True, kw_only=True):
@@ -43,11 +37,6 @@ class AttentionChange(Record, frozen=True, kw_only=True, rename={"before": "from
 
 
 Change = CatalogChange | AttentionChange
-
-
-def attention_class(badge: str) -> str:
-    """Return `needs-you`, `finished` or `none` (contract §3.5, Badge)."""
-    return _ATTENTION.get(badge, "none")
 
 
 class CatalogFeed:

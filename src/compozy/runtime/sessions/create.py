@@ -27,7 +27,7 @@ from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.mcp import require_secrets, without_literals
-from compozy.runtime.sessions.policy import permission_mode
+from compozy.runtime.sessions.mode import session_mode
 from compozy.runtime.sessions.prompts import startup_prompt
 from compozy.runtime.trust import TrustedUse
 from compozy.store.interface import SessionRecord
@@ -91,6 +91,7 @@ def new_record(
     resolution = resolve_runtime(definition, config)
     _refuse_tools(agent, resolution)
     require_secrets(definition.mcp_servers, resolution.provider, secrets)
+    mode = session_mode(definition, config, requested=request.permissions, is_capped=allowed.is_capped)
     session_id, stamp = ids.new_session_id(), times.now()
     session = Session(
         id=session_id,
@@ -118,11 +119,13 @@ def new_record(
         resolved_network_participation=LOCAL_PARTICIPATION,
         definition_digest=agent.loaded.definition_digest,
         capabilities_digest=agent.loaded.capabilities_digest,
+        permissions=mode.mode,
     )
     return SessionRecord(
         session=session,
         startup_prompt=_guidance(session, agent, workspace, resolution),
-        permission_mode=permission_mode(definition, request.permissions, config, is_capped=allowed.is_capped),
+        permission_mode=mode.mode,
+        mode_derivation=mode,
         trust_marks=allowed.marks,
         cwd=workspace.root_dir,
         command=resolution.command,

@@ -100,41 +100,51 @@ async def read_interactions(store: Store, session: Session) -> tuple[Interaction
     """Return every question that was put to a person, oldest first, with how it ended."""
     found: dict[str, Interaction] = {i.interaction_id: i for i in session.pending_interactions}
     order: dict[str, Interaction] = {}
-    after = 0
-    while True:
-        query = EventQuery(after_sequence=after, type="permission", archive="all", limit=_PAGE)
-        page = await store.read_events(session.id, query)
-        for event in page:
-            content = _DECODER.decode(event.content)
-            if content.interaction_id:
-                _fold(order, content)
-        if len(page) < _PAGE:
-            break
-        after = page[-1].sequence
-    return tuple(found.get(key, interaction) for key, interaction in order.items())
+    for kind in ("permission", "clarify"):
+        after = 0
+        while True:
+            query = EventQuery(after_sequence=after, type=kind, archive="all", limit=_PAGE)
+            page = await store.read_events(session.id, query)
+            for event in page:
+                content = _DECODER.decode(event.content)
+                if content.interaction_id:
+                    _fold(order, content)
+            if len(page) < _PAGE:
+                break
+            after = page[-1].sequence
+    merged = (found.get(key, interaction) for key, interaction in order.items())
+    return tuple(sorted(merged, key=lambda interaction: interaction.created_at))
+
+
+# How a clarification ended stands where a permission has its decision.
+_CLARIFIED = {"resolved": "resolved", "timed_out": "timed_out", "canceled": "canceled"}
 
 
 def _fold(order: dict[str, Interaction], content: EventContent) -> None:
     key = content.interaction_id
+    is_permission = content.type == "permission"
     if not content.decision:
         order[key] = Interaction(
             interaction_id=key,
-            kind="permission",
+            kind="permission" if is_permission else "clarify",
             provider_request_id=content.request_id,
             # Still open here means that its process is gone: a live one is among the session's pending ones.
             status="orphaned",
             created_at=content.timestamp,
             title=content.title,
             turn_id=content.turn_id,
-            decisions=content.decisions,
+            decisions=content.decisions if is_permission else (),
+            choices=() if is_permission else content.decisions,
             expires_at=content.expires_at,
+            default_decision=content.default_decision,
         )
     elif key in order:
         status = "resolved" if content.resolved_by == "operator" else "timed_out"
+        status = "canceled" if content.decision == "cancelled" else _CLARIFIED.get(content.decision, status)
         order[key] = msgspec.structs.replace(
             order[key],
-            status="canceled" if content.decision == "cancelled" else status,
-            resolution=content.decision,
+            status=status,
+            resolution=content.decision if is_permission else content.text,
             resolved_at=content.timestamp,
             resolved_by=content.resolved_by,
         )

@@ -52,17 +52,27 @@ class AgentHost:
                 status="binding",
                 transition="initial_bind",
                 failure="",
+                failure_code="",
             )
         )
-        process = AgentProcess(owner, self._maker, self._roots, new_marker(), self._deps.bounds.answer)
+        config = self._deps.config
+        process = AgentProcess(
+            owner,
+            self._maker,
+            self._roots,
+            new_marker(),
+            self._deps.bounds.answer,
+            float(config.tools.clarify.timeout),
+        )
         self.process = process
         self._maker.acp_session_id = ""
         try:
             agreement = await bind(self._deps, self._journal.record, process)
         except BindFailed as failed:
             self.process = None
+            failure, code = failed.error.message, failed.error.code
             await self._journal.change(
-                set_fields(state=before.state, status="unbound", transition="", failure=failed.error.message)
+                set_fields(state=before.state, status="unbound", transition="", failure=failure, failure_code=code)
             )
             raise failed.error from failed
         except BaseException:
@@ -206,10 +216,11 @@ def set_fields(
     status: RuntimeStatus | None = None,
     transition: str | None = None,
     failure: str | None = None,
+    failure_code: str | None = None,
     turn_id: str | None = None,
 ) -> Change:
     """Return the change that sets what is given."""
-    given = {"status": status, "transition": transition, "failure": failure}
+    given = {"status": status, "transition": transition, "failure": failure, "failure_code": failure_code}
     runtime = {key: value for key, value in given.items() if value is not None}
 
     def change(record: SessionRecord) -> SessionRecord:

@@ -13,7 +13,7 @@ from compozy.model import times
 from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.session import Session
-from compozy.runtime.sessions.badge import badge_of
+from compozy.runtime.sessions.badge import attention_class, badge_of
 from compozy.runtime.sessions.fanout import Ring
 from compozy.store.interface import SessionRecord, Store
 
@@ -30,6 +30,15 @@ def change_session(record: SessionRecord, **fields: object) -> SessionRecord:
 def change_runtime(record: SessionRecord, **fields: object) -> SessionRecord:
     """Return the record with fields of its runtime replaced."""
     return change_session(record, runtime=msgspec.structs.replace(record.session.runtime, **fields))
+
+
+def _restamped(before: SessionRecord, record: SessionRecord) -> SessionRecord:
+    """Return the changed record with its time, its badge and since when it wants, or no longer wants, a person."""
+    stamp = times.now()
+    badge = badge_of(record.session, prompting=bool(record.turn_id), unseen=record.is_unseen)
+    if attention_class(badge) != attention_class(before.session.badge):
+        return change_session(record, updated_at=stamp, badge=badge, attention_changed_at=stamp)
+    return change_session(record, updated_at=stamp, badge=badge)
 
 
 class Journal:
@@ -65,9 +74,7 @@ class Journal:
             if drafts:
                 record = msgspec.structs.replace(record, last_activity_at=drafts[-1].timestamp)
             if change is not None:
-                record = change(record)
-                badge = badge_of(record.session, prompting=bool(record.turn_id))
-                record = change_session(record, updated_at=times.now(), badge=badge)
+                record = _restamped(before, change(record))
             if not drafts:
                 if change is not None:
                     await self._store.put_session(record)

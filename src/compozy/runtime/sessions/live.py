@@ -26,12 +26,14 @@ from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.hosting import AgentHost, set_fields
 from compozy.runtime.sessions.input_queue import InputQueue
 from compozy.runtime.sessions.journal import Journal, Listener
+from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.runtime.sessions.prompting import Admission, PromptRequest
 from compozy.runtime.sessions.prompts import first_turn, prompt_meta
 from compozy.runtime.sessions.questions import check_decision, not_pending, without_pending
 from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.replay import history_text
+from compozy.runtime.sessions.settling import turn_ended
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
@@ -49,6 +51,7 @@ class LiveSession:
         self._maker = EventMaker(record.session.agent_name, deps.redactor)
         self.admission = Admission(deps.store, record.session.id, is_fresh=last_sequence == 0 and not record.queue)
         self._host = AgentHost(deps, self.journal, self._maker)
+        self.viewers = Viewers()
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
         self._last_turn_id = last_turn_id
@@ -271,7 +274,8 @@ class LiveSession:
         drafts = end.drafts
         turn.is_closing = True
         if end.fatal is None:
-            await self.journal.write(drafts, set_fields(turn_id=""))
+            is_seen = turn.watchers > 0 or self.viewers.is_watched
+            await self.journal.write(drafts, turn_ended(turn, drafts, process.cost, is_seen=is_seen))
             return
         failure = self._maker.failure(end.fatal, end.summary)
         reason: StopReason = "agent_crashed" if end.fatal == "process_exit" else "error"

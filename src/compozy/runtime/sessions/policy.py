@@ -1,7 +1,8 @@
 """The permission modes as one pure table (contract §5.5), and what a person's answer allows afterwards.
 
 A mode says what happens without a person. An answer of a person is worth more than the mode: who allowed a tool
-call has allowed the write or the command that this tool call makes through us, and nothing else.
+call has allowed the write or the command that this tool call makes through us, and nothing else. Which mode is in
+force is decided in `mode.py`.
 """
 
 import os
@@ -9,11 +10,9 @@ from collections.abc import Sequence
 from typing import Literal
 
 from compozy.acp.contract import PermissionOption, PermissionRequest
-from compozy.config.config import Config
-from compozy.model.definition import PERMISSION_MODES, AgentDefinition
+from compozy.model.permission import Judgement, Layer, Operation, Verdict
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
 
-Verdict = Literal["allow-once", "reject-once", "ask"]
 Decision = Literal["allow-once", "allow-always", "reject-once", "reject-always"]
 DECISIONS: tuple[str, ...] = ("allow-once", "allow-always", "reject-once", "reject-always")
 
@@ -27,20 +26,52 @@ _OPTION_KINDS = {
 }
 
 
-def stricter(left: str, right: str) -> str:
-    """Return the stricter of two permission modes."""
-    return min(left, right, key=PERMISSION_MODES.index)
+def judge(mode: str, operation: Operation, kind: str, locations: Sequence[str], roots: Roots) -> Judgement:
+    """Say what happens without a person: containment first, then the mode's row of the table.
+
+    Args:
+        kind: the tool call's kind; it counts for `ask` only.
+        locations: the paths it names; one outside of the roots is refused in every mode.
+    """
+    for location in locations:
+        try:
+            roots.resolve(location)
+        except OutsideRoots as error:
+            outside = Layer(name="containment", result="reject-once", detail=str(error))
+            return Judgement(verdict="reject-once", layers=(outside,))
+    inside = "every path lies below a root" if locations else "no path is named"
+    verdict = _mode_verdict(mode, operation, kind)
+    return Judgement(
+        verdict=verdict,
+        layers=(
+            Layer(name="containment", result="passes", detail=inside),
+            Layer(name="mode", result=verdict, detail=_mode_reason(mode, operation, kind, verdict)),
+        ),
+    )
 
 
-def judge(mode: str, kind: str, locations: Sequence[str], roots: Roots) -> Verdict:
-    """Say what the mode answers to a permission request of that tool kind."""
-    if any(not roots.contains(path) for path in locations):
-        return "reject-once"
+def _mode_verdict(mode: str, operation: Operation, kind: str) -> Verdict:
     if mode == "approve-all":
         return "allow-once"
     if mode == "deny-all":
         return "reject-once"
-    return "allow-once" if kind == "read" else "ask"
+    if operation == "ask":
+        return "allow-once" if kind == "read" else "ask"
+    return "allow-once" if operation == "read" else "reject-once"
+
+
+def _mode_reason(mode: str, operation: Operation, kind: str, verdict: Verdict) -> str:
+    named = kind or "a tool of no named kind"
+    what = {
+        "ask": f"{named}, which the agent asks about",
+        "read": "reading through the daemon",
+        "write": "writing through the daemon",
+        "execute": "running a command through the daemon",
+    }[operation]
+    does = {"allow-once": "allows", "reject-once": "refuses", "ask": "asks a person about"}[verdict]
+    unless = " unless a person allowed the tool call before"
+    is_bare = verdict == "reject-once" and mode == "approve-reads"
+    return f"mode {mode} {does} {what}{unless if is_bare else ''}"
 
 
 def pick_option(options: Sequence[PermissionOption], decision: str) -> str | None:
@@ -119,14 +150,3 @@ class Grants:
         """Forget what was allowed for this turn only."""
         self._paths.clear()
         self._writes = self._commands = 0
-
-
-def permission_mode(definition: AgentDefinition, requested: str, config: Config, *, is_capped: bool) -> str:
-    """Return the mode in force: the agent's, else the home's; what is capped never widens, a request only narrows."""
-    home = config.permissions.mode
-    mode = definition.permissions
-    if not mode:
-        return requested or home
-    if is_capped:
-        mode = stricter(mode, home)
-    return stricter(mode, requested) if requested else mode

@@ -72,7 +72,13 @@ class AgentProcess:
     """The answers to one agent process, and what is known of it."""
 
     def __init__(
-        self, owner: ProcessOwner, maker: EventMaker, roots: Roots, marker: str, answer_seconds: float
+        self,
+        owner: ProcessOwner,
+        maker: EventMaker,
+        roots: Roots,
+        marker: str,
+        answer_seconds: float,
+        clarify_seconds: float,
     ) -> None:
         self._owner = owner
         self._maker = maker
@@ -82,7 +88,9 @@ class AgentProcess:
         self._noted = 0
         self.marker = marker
         self.mapper = UpdateMapper(maker)
-        self.questions = Questions(owner.journal, maker, roots, self._grants, seconds=answer_seconds)
+        self.questions = Questions(
+            owner.journal, maker, roots, self._grants, seconds=answer_seconds, clarify_seconds=clarify_seconds
+        )
         self.connection: AgentConnection | None = None
         self.info: AgentInfo | None = None
         self.options = SessionOptions(session_id="")
@@ -91,6 +99,8 @@ class AgentProcess:
         self.is_first_prompt = True
         self.lost_session_id = ""
         """The agent's session that it could not load, until the transcript has said so."""
+        self.cost: dict[str, object] | None = None
+        """The newest running total of its session that the agent told."""
         self.exit: tuple[int | None, str] | None = None
         """Exit code and last words, once the process ended by itself."""
 
@@ -123,6 +133,7 @@ class AgentProcess:
             return
         self._owner.touch()
         change = self._state_change([u for u in mine if u.kind in _STATE_KINDS])
+        self.cost = _newest_cost(mine) or self.cost
         # What an agent replays while it loads a session is history we already have (P57).
         mine = [u for u in mine if not u.replay or u.kind in _STATE_KINDS]
         drafts = self.mapper.map(mine, self._owner.current_turn_id)
@@ -224,6 +235,16 @@ class AgentProcess:
         """Tell the session that its process is gone."""
         self.exit = (exit_code, stderr_tail)
         await self._owner.process_exited(self)
+
+
+def _newest_cost(updates: Sequence[SessionUpdate]) -> dict[str, object] | None:
+    """Return `{amount, currency}` of the newest update that has one."""
+    for update in reversed(updates):
+        if update.kind == "usage_update":
+            cost = read_object(update.raw).get("cost")
+            if isinstance(cost, dict):
+                return cost
+    return None
 
 
 def _changed_options(options: SessionOptions, update: SessionUpdate) -> SessionOptions:

@@ -15,6 +15,7 @@ from compozy.model.errors import Conflict, InvalidRequest
 from compozy.model.event import EventDraft
 from compozy.model.session import Interaction
 from compozy.model.session_answers import ApprovalAnswer
+from compozy.runtime.sessions.clarify import Clarifications
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.journal import Journal, change_session
@@ -36,26 +37,35 @@ class Questions:
     """The permission desk of one live session."""
 
     def __init__(
-        self, journal: Journal, maker: EventMaker, roots: Roots, grants: Grants, *, seconds: float = ANSWER_SECONDS
+        self,
+        journal: Journal,
+        maker: EventMaker,
+        roots: Roots,
+        grants: Grants,
+        *,
+        seconds: float = ANSWER_SECONDS,
+        clarify_seconds: float = ANSWER_SECONDS,
     ) -> None:
         self._journal = journal
         self._maker = maker
         self._roots = roots
         self._grants = grants
         self._seconds = seconds
+        self.clarifications = Clarifications(journal, maker, clarify_seconds)
         self._pending: dict[str, _Pending] = {}
-        self._used: set[str] = set()
+        # Ids of an earlier process that still wait for the record's sake are taken.
+        self._used = {i.provider_request_id for i in journal.session.pending_interactions}
         # What persons answered in the turn in flight: a second answer learns of the first.
         self._answered: dict[str, ApprovalAnswer] = {}
 
     @property
     def is_waiting(self) -> bool:
         """Whether a person is asked something now."""
-        return bool(self._pending)
+        return bool(self._pending) or self.clarifications.is_waiting
 
     async def ask(self, request: PermissionRequest, turn_id: str, mode: str) -> str | None:
         """Return the option chosen by mode, person or time, None for `cancelled`."""
-        verdict = judge(mode, request.kind, request.locations, self._roots)
+        verdict = judge(mode, "ask", request.kind, request.locations, self._roots).verdict
         if verdict != "ask":
             await self._journal.write([self._event(request, self._new_id(request, turn_id), turn_id, verdict)])
             return pick_option(request.options, verdict)
@@ -76,6 +86,7 @@ class Questions:
             interaction_id=interaction.interaction_id,
             decisions=interaction.decisions,
             expires_at=interaction.expires_at,
+            default_decision=DEFAULT_DECISION,
             text=f"answers {DEFAULT_DECISION} at {interaction.expires_at} unless somebody answers before",
             raw=request.raw,
         )
@@ -113,6 +124,7 @@ class Questions:
             turn_id=turn_id,
             decisions=offered(request.options),
             expires_at=times.format_time(expires),
+            default_decision=DEFAULT_DECISION,
         )
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         pending = self._pending[request_id] = _Pending(request, interaction, answer)
@@ -198,6 +210,7 @@ class Questions:
         for pending in list(self._pending.values()):
             if not pending.answer.done():
                 pending.answer.set_result("cancelled")
+        self.clarifications.cancel_all()
 
 
 def _with_pending(record: SessionRecord, interaction: Interaction) -> SessionRecord:

@@ -26,6 +26,7 @@ from compozy.runtime.sessions.create import CreateRequest, check_request, new_re
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.follow import follow
+from compozy.runtime.sessions.health import with_health
 from compozy.runtime.sessions.history import read_interactions, read_transcript, session_event
 from compozy.runtime.sessions.input_queue import check_edit
 from compozy.runtime.sessions.journal import change_session
@@ -134,9 +135,14 @@ class Sessions:
         Raises:
             NotFound: no such session there.
         """
-        return (await self._record(session_id, workspace)).session
+        return (await self.record(session_id, workspace)).session
 
-    async def _record(self, session_id: str, workspace: str = "") -> SessionRecord:
+    async def record(self, session_id: str, workspace: str = "") -> SessionRecord:
+        """Return the newest record of a session.
+
+        Raises:
+            NotFound: no such session there.
+        """
         live = self._live.get(session_id) or self._seen.get(session_id)
         record = live.record if live is not None else await self._store.get_session(session_id)
         if record is None or (workspace and not await self._is_in(record, workspace)):
@@ -153,8 +159,8 @@ class Sessions:
         except NotFound:
             return False
 
-    async def page(self, query: SessionQuery, *, cursor: str = "") -> SessionList:
-        """Return a page of sessions.
+    async def page(self, query: SessionQuery, *, cursor: str = "", include_health: bool = False) -> SessionList:
+        """Return a page of sessions, each with its health when that is asked for.
 
         Raises:
             InvalidRequest: a cursor that does not fit.
@@ -165,13 +171,14 @@ class Sessions:
         asked = read_cursor(cursor, query) if cursor else query
         rows = await self._store.list_sessions(asked)
         newest = [self._newest(row) for row in rows.rows]
+        sessions = tuple(with_health(row) if include_health else row.session for row in newest)
         next_cursor = write_cursor(query, rows.next_after)
         page = Page(limit=query.limit, total=rows.total, has_more=next_cursor is not None, next_cursor=next_cursor)
-        return SessionList(sessions=tuple(newest), page=page)
+        return SessionList(sessions=sessions, page=page)
 
-    def _newest(self, row: SessionRecord) -> Session:
+    def _newest(self, row: SessionRecord) -> SessionRecord:
         live = self._live.get(row.session.id)
-        return live.record.session if live is not None else row.session
+        return live.record if live is not None else row
 
     def counts_live(self) -> int:
         """Return how many sessions have been touched since the daemon started and are not stopped."""
@@ -194,7 +201,7 @@ class Sessions:
             known = self._live.get(session_id) or self._seen.get(session_id)
             if known is not None:
                 return known
-            record = await self._record(session_id)
+            record = await self.record(session_id)
             last = await self._store.last_sequence(session_id)
             live = LiveSession(self._deps, record, last, await self._last_turn(session_id), self._changed)
             self._seen[session_id] = live

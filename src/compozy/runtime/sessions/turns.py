@@ -50,6 +50,8 @@ class Turn:
     has_warned: bool = False
     is_closing: bool = False
     """Its last event is being stored."""
+    watchers: int = 0
+    """How many clients read its stream now: what they see end needs no looking at later."""
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 
