@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
+from compozy.ocm.endpoints.choice import is_reachable
 from compozy.ocm.grammar import BOUNDARIES
 from compozy.ocm.target import Target
 
@@ -103,6 +104,14 @@ def _region(target: Target, request: Request) -> str | None:
     return None if request.region.casefold() in served else f"region {request.region} is not served"
 
 
+def _endpoint(target: Target, request: Request) -> str | None:
+    if not request.region or not target.endpoints:
+        return None
+    offered = [str(endpoint.get("region") or "") for endpoint in target.endpoints]
+    # Who could only be called elsewhere cannot take the request: an endpoint in another region is never used (O5).
+    return None if is_reachable(offered, request.region) else f"no endpoint in region {request.region}"
+
+
 def _boundary(target: Target, request: Request) -> str | None:
     if not request.data_boundary:
         return None
@@ -185,6 +194,7 @@ _RULES: tuple[tuple[str, Callable[[Target, Request], str | None]], ...] = (
     ("deny", _deny),
     ("kind", _kind),
     ("region", _region),
+    ("endpoint", _endpoint),
     ("data_boundary", _boundary),
     ("pii", _pii),
     ("tenant", _tenant),

@@ -62,6 +62,7 @@ def _profile(target: Target) -> tuple[object, ...]:
         target.enabled,
         target.kind,
         target.regions,
+        tuple(str(endpoint.get("region") or "") for endpoint in target.endpoints),
         target.data_boundary,
         target.pii_allowed,
         target.tenants,

@@ -4,6 +4,7 @@ Plain records for the engine, the daemon and the commands (issue 8 items 7 and 8
 """
 
 from compozy.model.record import Record
+from compozy.ocm.endpoints.choice import Choice
 
 
 class Ranked(Record, frozen=True, kw_only=True):
@@ -26,7 +27,8 @@ class Refused(Record, frozen=True, kw_only=True):
 class Outcome(Record, frozen=True, kw_only=True):
     """The result. `chosen` is "" when none fits; `margin` is the lead over the second best, 0 to 1.
 
-    `refused` holds the best matching ones up to a limit; `refused_by_rule` counts them all.
+    `refused` holds the best matching ones up to a limit; `refused_by_rule` counts them all. `endpoint` is where the
+    chosen one answers requests of this region, None where it names no endpoint.
     """
 
     chosen: str
@@ -36,6 +38,7 @@ class Outcome(Record, frozen=True, kw_only=True):
     ranked: tuple[Ranked, ...]
     refused: tuple[Refused, ...] = ()
     refused_by_rule: dict[str, int] = {}
+    endpoint: Choice | None = None
 
 
 class Slot(Record, frozen=True, kw_only=True):
