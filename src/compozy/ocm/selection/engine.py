@@ -8,8 +8,11 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+import msgspec
+
 from compozy.lexical.index import LexicalIndex, Query, Scores, combine, read_query
 from compozy.lexical.words import tokens
+from compozy.ocm.endpoints.choice import choose_endpoint
 from compozy.ocm.policy import Decision, Request
 from compozy.ocm.selection.admission import Admission
 from compozy.ocm.selection.documents import document_words, read_target
@@ -58,7 +61,8 @@ class Selector:
         Raises:
             InvalidRequest: the request cannot be decided.
         """
-        refused = dict(self._admission.refused(request or Request()))
+        asked = request or Request()
+        refused = dict(self._admission.refused(asked))
         if not helpers:
             for number in self._helpers:
                 refused.setdefault(number, _HELPER)
@@ -71,7 +75,12 @@ class Selector:
         ranked = tuple(
             self._rank(number, totals[number], query, scores, sure, task if explained else "") for number in order
         )
-        return self._conclude(ranked, refused, told, minimum)
+        outcome = self._conclude(ranked, refused, told, minimum)
+        if not outcome.chosen:
+            return outcome
+        # The region of the request chooses, now and not when the catalogue was loaded (decisions O5).
+        endpoint = choose_endpoint(self.targets[order[0]].endpoints, asked.region)
+        return msgspec.structs.replace(outcome, endpoint=endpoint)
 
     def _add_priors(self, totals: dict[int, float]) -> dict[int, float]:
         for number, prior in self._priors.items():
