@@ -3,6 +3,8 @@
 from tests.promises import Promise
 
 _DURABLE = "tests/interaction/sessions/test_durable.py::"
+_BACKUP = "tests/interaction/cli/test_backup.py::"
+_BACKUPS = "tests/unit/runtime/test_backups.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -29,5 +31,35 @@ PROMISES: tuple[Promise, ...] = (
         "issue 6 durability",
         "Transcript and events stay readable with the agent and its provider uninstalled.",
         test=_DURABLE + "test_a_session_is_readable_when_its_agent_and_its_provider_are_gone",
+    ),
+    Promise(
+        "durable.backup",
+        "issue 6 durability",
+        "A backup taken while running brings back sessions, settings and agents.",
+        test=_BACKUP + "test_a_backup_taken_while_running_brings_back_sessions_settings_and_agents",
+    ),
+    Promise(
+        "durable.backup_damaged_store",
+        "issue 6 durability",
+        "A store that keeps the daemon from starting is replaced by a backup.",
+        test=_BACKUP + "test_a_damaged_store_is_replaced_by_a_backup",
+    ),
+    Promise(
+        "durable.restore_asks",
+        "issue 6 durability",
+        "A restore says what it replaces and asks; no changes nothing.",
+        test=_BACKUP + "test_a_restore_asks_on_a_terminal_and_no_changes_nothing",
+    ),
+    Promise(
+        "durable.restore_atomic",
+        "issue 6 durability",
+        "A restore that was interrupted anywhere is finished by the next start: the old state or the new one.",
+        test=_BACKUPS + "test_a_swap_that_was_interrupted_anywhere_is_finished_by_the_next_start",
+    ),
+    Promise(
+        "durable.restore_refuses",
+        "decisions D22, issue 6 durability",
+        "A backup that is not whole, foreign or newer is refused and nothing changes.",
+        test=_BACKUPS + "test_a_backup_of_a_newer_or_a_foreign_store_is_refused",
     ),
 )

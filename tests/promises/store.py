@@ -93,12 +93,6 @@ PROMISES: tuple[Promise, ...] = (
         test=_CONTRACT + "test_an_agents_metrics_follow_every_change_of_its_sessions",
     ),
     Promise(
-        "store.backup",
-        "issue 6 durability",
-        "Backup and restore while running.",
-        deferred="issue 6: durability",
-    ),
-    Promise(
         "store.retention",
         "issue 6 durability",
         "Retention removes old events by age and size.",

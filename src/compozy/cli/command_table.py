@@ -89,6 +89,8 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("daemon stop", _COMMANDS + "daemon:daemon_stop", "Stop the daemon."),
     CommandEntry("status", _COMMANDS + "daemon:status", "Show the running daemon."),
     CommandEntry("doctor", _COMMANDS + "doctor:doctor", "Check this home and its daemon."),
+    CommandEntry("backup", _COMMANDS + "backup:backup", "Write sessions, settings and agents to one file."),
+    CommandEntry("restore", _COMMANDS + "backup:restore", "Put a backup in place."),
     CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),

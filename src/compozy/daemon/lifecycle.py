@@ -34,6 +34,7 @@ from compozy.daemon.routes import ALL_ROUTES
 from compozy.daemon.server import HttpServer
 from compozy.daemon.socket_path import choose_socket_path
 from compozy.model.errors import EXIT_GENERIC
+from compozy.runtime.backups.restoring import finish as finish_restore
 from compozy.runtime.services import Services, close_services, open_services, stop_work
 from compozy.runtime.status import DaemonStatus
 
@@ -68,6 +69,8 @@ def run_daemon(home: Home, *, log_level: str = "", on_ready: Callable[[Ready], N
         lock = DaemonLock(home.lock_file)
         lock.acquire()
         stack.callback(lock.release)
+        # Before anything of the home is read: it may be what a restore was about to replace.
+        finish_restore(home)
         prepare_home(home)
         config = load_config(home)
         redactor = Redactor(enabled=config.redact.enabled)

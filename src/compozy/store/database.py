@@ -41,10 +41,12 @@ def open_writer(path: Path) -> sqlite3.Connection:
     """
     scripts = migrations()
     with explained(path):
-        if not _recognise(path, len(scripts)):
+        if not recognise(path, len(scripts)):
             _create(path, scripts)
-        connection = _connect(path, "rw")
+        connection = connect(path, "rw")
         try:
+            # Kept in the file; said again because a copy that came from a backup has forgotten it.
+            connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute(f"PRAGMA journal_size_limit = {_LOG_LIMIT}")
             _migrate(connection, scripts)
@@ -57,7 +59,7 @@ def open_writer(path: Path) -> sqlite3.Connection:
 def open_reader(path: Path) -> sqlite3.Connection:
     """Return a connection that cannot write."""
     with explained(path):
-        return _connect(path, "ro")
+        return connect(path, "ro")
 
 
 @contextmanager
@@ -101,7 +103,8 @@ def _explain(path: Path, problem: sqlite3.Error) -> str:
     return f"{where} failed: {problem}; look into the daemon's log and try again"
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
+def connect(path: Path, mode: str) -> sqlite3.Connection:
+    """Return a connection to a file that is there; `mode` is ro or rw."""
     return sqlite3.connect(
         f"file:{quote(str(path))}?mode={mode}",
         uri=True,
@@ -112,7 +115,7 @@ def _connect(path: Path, mode: str) -> sqlite3.Connection:
     )
 
 
-def _recognise(path: Path, newest: int) -> bool:
+def recognise(path: Path, newest: int) -> bool:
     """Return whether the file is there and ours; False when it has still to be made."""
     if not path.exists() and not path.is_symlink():
         return False
@@ -141,7 +144,7 @@ def _read_version(path: Path, header: bytes) -> int:
     if not log.exists() or log.stat().st_size == 0:
         return int.from_bytes(header[_USER_VERSION : _USER_VERSION + 4], "big")
     # The newest header may still lie in the log; a reading connection never carries it over into the file.
-    connection = _connect(path, "ro")
+    connection = connect(path, "ro")
     try:
         return _user_version(connection)
     finally:
@@ -162,7 +165,7 @@ def _create(path: Path, scripts: tuple[str, ...]) -> None:
     draft.unlink(missing_ok=True)
     try:
         os.close(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-        connection = _connect(draft, "rw")
+        connection = connect(draft, "rw")
         try:
             connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
             connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")

@@ -5,6 +5,7 @@ from compozy.daemon.routes import (
     agent_capabilities,
     agent_catalog,
     agents,
+    backups,
     documents,
     extensions,
     first_steps,
@@ -45,4 +46,5 @@ ALL_ROUTES: tuple[Route, ...] = (
     *roles.ROUTES,
     *documents.ROUTES,
     *ocm.ROUTES,
+    *backups.ROUTES,
 )

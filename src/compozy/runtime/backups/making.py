@@ -1,0 +1,197 @@
+"""Making a backup: a gzipped tar of the store at one moment and of the files of the home, old-or-new at its place.
+
+Works beside a running daemon and without one. Links are not followed. Nothing is left behind when it fails.
+"""
+
+import hashlib
+import io
+import os
+import stat
+import tarfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from compozy import __version__
+from compozy.config.home import Home
+from compozy.model import times
+from compozy.model.errors import Conflict, InvalidRequest, NotFound, Unavailable
+from compozy.runtime.backups.parts import (
+    MANIFEST,
+    PARTS,
+    SCHEMA,
+    SECRET_PARTS,
+    STORE,
+    BackupFile,
+    BackupReport,
+    Manifest,
+)
+from compozy.store.copying import StoreFacts, copy_store
+
+# Events are JSON: the fastest level already makes a fifth of them.
+_LEVEL = 1
+_BLOCK = 1 << 20
+
+
+def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwrite: bool = False) -> BackupReport:
+    """Write a backup of the home to `target`.
+
+    Args:
+        target: an absolute path; its folder must exist.
+        with_secrets: the vault and its key too.
+        overwrite: replace what lies at `target`.
+
+    Raises:
+        InvalidRequest, NotFound, Conflict: the target cannot be used.
+        StoreUnavailable: the store cannot be copied.
+        Unavailable: the file cannot be written.
+    """
+    _check_target(home, target, overwrite)
+    mark = os.urandom(8).hex()
+    copy, draft = target.with_name(f".{target.name}.{mark}.db"), target.with_name(f".{target.name}.{mark}.part")
+    try:
+        if not home.database.exists():
+            raise NotFound(
+                f"{str(home.database)!r} does not exist: there is nothing to back up", code="store_missing"
+            )
+        facts = copy_store(home.database, copy)
+        parts = (*PARTS, *SECRET_PARTS) if with_secrets else PARTS
+        manifest = _write(home, draft, copy, facts, parts)
+        if overwrite:
+            draft.replace(target)
+        else:
+            os.link(draft, target)
+        _sync(target.parent)
+    except FileExistsError as problem:
+        raise _exists(target) from problem
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise Unavailable(
+            f"the backup {str(target)!r} cannot be written: {reason}; check the folder and its free space",
+            code="backup_failed",
+        ) from problem
+    finally:
+        for path in (draft, copy, *(copy.with_name(copy.name + end) for end in ("-wal", "-shm", "-journal"))):
+            path.unlink(missing_ok=True)
+    return BackupReport(
+        path=str(target),
+        bytes=target.stat().st_size,
+        created_at=manifest.created_at,
+        sessions=manifest.sessions,
+        events=manifest.events,
+        files=len(manifest.files),
+        parts=manifest.parts,
+        skipped=manifest.skipped,
+    )
+
+
+def _check_target(home: Home, target: Path, overwrite: bool) -> None:
+    if not target.is_absolute():
+        raise InvalidRequest(f"path {str(target)!r} is not absolute; give the whole path of the file to write")
+    if not target.parent.is_dir():
+        raise NotFound(f"{str(target.parent)!r} is not a folder; make it first", code="folder_missing")
+    folder = Path(os.path.realpath(target.parent))
+    for part in (*PARTS, *SECRET_PARTS, STORE):
+        taken = home.root / part
+        if folder / target.name == taken or folder == taken or taken in folder.parents:
+            raise InvalidRequest(f"{str(target)!r} lies in what is backed up; choose a place outside of the home")
+    if target.is_dir():
+        raise Conflict(f"{str(target)!r} is a folder; give the name of a file in it", code="backup_exists")
+    if not overwrite and os.path.lexists(target):
+        raise _exists(target)
+
+
+def _exists(target: Path) -> Conflict:
+    return Conflict(f"{str(target)!r} exists already; choose another name or overwrite it", code="backup_exists")
+
+
+def _write(home: Home, draft: Path, copy: Path, facts: StoreFacts, parts: tuple[str, ...]) -> Manifest:
+    files: list[BackupFile] = []
+    skipped: list[str] = []
+    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+    with os.fdopen(handle, "wb") as raw:
+        with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL, format=tarfile.PAX_FORMAT) as archive:
+            files.append(_add_store(archive, copy))
+            for part in parts:
+                for path in _files_below(home.root / part):
+                    name = path.relative_to(home.root).as_posix()
+                    added = _add_file(archive, path, name)
+                    if added is None:
+                        skipped.append(name)
+                    else:
+                        files.append(added)
+            manifest = Manifest(
+                schema=SCHEMA,
+                created_at=times.now(),
+                version=__version__,
+                layout=facts.layout,
+                sessions=facts.sessions,
+                events=facts.events,
+                parts=(STORE, *parts),
+                files=tuple(files),
+                skipped=tuple(skipped),
+            )
+            _add(archive, MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1), 0o600)
+        raw.flush()
+        os.fsync(raw.fileno())
+    return manifest
+
+
+def _files_below(path: Path) -> Iterator[Path]:
+    """Yield what is no folder, in a stable order; folders that are links are yielded, not entered."""
+    if path.is_symlink() or not path.is_dir():
+        if os.path.lexists(path):
+            yield path
+        return
+    try:
+        children = sorted(path.iterdir())
+    except OSError:
+        yield path
+        return
+    for child in children:
+        yield from _files_below(child)
+
+
+def _add_store(archive: tarfile.TarFile, copy: Path) -> BackupFile:
+    digest = hashlib.sha256()
+    with copy.open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+        size = file.tell()
+        file.seek(0)
+        archive.addfile(_head(STORE, size, 0o600), file)
+    return BackupFile(path=STORE, bytes=size, sha256=digest.hexdigest())
+
+
+def _add_file(archive: tarfile.TarFile, path: Path, name: str) -> BackupFile | None:
+    """Add a regular file; return None for what is none, or went or cannot be read."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(handle, "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if not stat.S_ISREG(mode):
+            return None
+        data = file.read()
+    return _add(archive, name, data, stat.S_IMODE(mode) & 0o700)
+
+
+def _add(archive: tarfile.TarFile, name: str, data: bytes, mode: int) -> BackupFile:
+    archive.addfile(_head(name, len(data), mode), io.BytesIO(data))
+    return BackupFile(path=name, bytes=len(data), sha256=hashlib.sha256(data).hexdigest())
+
+
+def _head(name: str, size: int, mode: int) -> tarfile.TarInfo:
+    head = tarfile.TarInfo(name)
+    head.size, head.mode = size, mode
+    return head
+
+
+def _sync(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,94 @@
+"""Whole copies of a store, taken while it is written, and the judgement of a copy before it is put in place.
+
+A copy is the store at one moment (a snapshot of SQLite's); taking it waits for nobody, and nobody waits for it.
+Knows files only: what else belongs to a backup is `runtime/backups`.
+"""
+
+import os
+import sqlite3
+from pathlib import Path
+
+from compozy.model.record import Record
+from compozy.store.database import connect, explained, migrations, open_reader, open_writer, recognise
+from compozy.store.interface import StoreUnavailable
+
+
+class StoreFacts(Record, frozen=True, kw_only=True):
+    """What a store holds; `layout` is its version."""
+
+    layout: int
+    sessions: int
+    events: int
+
+
+def copy_store(source: Path, target: Path) -> StoreFacts:
+    """Write a copy of a store that may be in use to a new file, durable on return.
+
+    Raises:
+        StoreUnavailable: the store cannot be read, or the copy cannot be written.
+    """
+    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    reader = open_reader(source)
+    try:
+        with explained(target):
+            reader.execute("VACUUM INTO ?", (str(target),))
+    finally:
+        reader.close()
+    with explained(target):
+        copy = connect(target, "rw")
+        try:
+            facts = _facts(copy)
+        finally:
+            copy.close()
+        handle = os.open(target, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+    return facts
+
+
+def judge_copy(path: Path) -> StoreFacts:
+    """Return what a copy holds, whole and usable by this release, and bring it to the newest layout.
+
+    Raises:
+        ForeignStore: it is another program's file, or a newer release's.
+        StoreUnavailable: it is damaged.
+    """
+    with explained(path):
+        if not recognise(path, len(migrations())):
+            raise StoreUnavailable(f"{str(path)!r} is empty; use another backup")
+        check = connect(path, "rw")
+        try:
+            found = check.execute("PRAGMA integrity_check(1)").fetchone()[0]
+            if found != "ok":
+                raise StoreUnavailable(f"the store {str(path)!r} is damaged ({found}); use another backup")
+            facts = _facts(check)
+        finally:
+            check.close()
+    open_writer(path).close()
+    return facts
+
+
+def describe_store(path: Path) -> StoreFacts | None:
+    """Return what the store at `path` holds, None when there is none that can be read."""
+    if not path.exists():
+        return None
+    try:
+        with explained(path):
+            if not recognise(path, len(migrations())):
+                return None
+            reader = open_reader(path)
+            try:
+                return _facts(reader)
+            finally:
+                reader.close()
+    except StoreUnavailable:
+        return None
+
+
+def _facts(connection: sqlite3.Connection) -> StoreFacts:
+    layout = connection.execute("PRAGMA user_version").fetchone()[0]
+    sessions = connection.execute("SELECT count(*) FROM sessions").fetchone()[0]
+    events = connection.execute("SELECT count(*) FROM events").fetchone()[0]
+    return StoreFacts(layout=layout, sessions=sessions, events=events)

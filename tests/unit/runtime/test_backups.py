@@ -1,0 +1,266 @@
+"""Backups: what is in them, what is refused, and that a swap is done once and whole (issue 6, durability)."""
+
+import hashlib
+import io
+import json
+import os
+import sqlite3
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from compozy.config.home import Home
+from compozy.model.errors import CompozyError, Conflict, InvalidRequest, NotFound, Unprocessable
+from compozy.runtime.backups.making import make_backup
+from compozy.runtime.backups.parts import belongs
+from compozy.runtime.backups.restoring import commit, discard, finish, stage
+from compozy.store.interface import EventQuery
+from compozy.store.sqlite import SqliteStore
+from tests.kit.store_records import make_drafts, make_session
+
+pytestmark = pytest.mark.anyio
+ID = "sess-1"
+
+
+@pytest.fixture
+async def home(tmp_path: Path) -> Home:
+    made = Home(tmp_path / "home")
+    made.create()
+    made.config_file.write_text('[defaults]\nprovider = "offline"\n')
+    agent = made.agents / "ann"
+    agent.mkdir()
+    (agent / "AGENT.md").write_text("---\nname: ann\n---\nHello.\n")
+    (agent / "run.sh").write_text("#!/bin/sh\n")
+    (agent / "run.sh").chmod(0o700)
+    (agent / "link").symlink_to("/etc/passwd")
+    (made.root / "vault.json").write_text("{}")
+    (made.root / "vault.key").write_text("key")
+    (made.root / "logs" / "compozy.log").write_text("noise")
+    store = SqliteStore(made.database)
+    await store.open()
+    await store.append_events(ID, make_drafts(100), record=make_session(ID))
+    await store.close()
+    return made
+
+
+async def events_of(home: Home) -> int:
+    store = SqliteStore(home.database)
+    await store.open()
+    try:
+        return len(await store.read_events(ID, EventQuery(after_sequence=0, limit=10_000)))
+    finally:
+        await store.close()
+
+
+def names(path: Path) -> set[str]:
+    with tarfile.open(path) as archive:
+        return set(archive.getnames())
+
+
+async def test_a_backup_holds_what_a_person_made_and_nothing_else(home: Home, tmp_path: Path) -> None:
+    target = tmp_path / "b.backup"
+    report = make_backup(home, target)
+    assert names(target) == {"compozy.db", "config.toml", "agents/ann/AGENT.md", "agents/ann/run.sh", "backup.json"}
+    assert (report.sessions, report.events, report.files, report.skipped) == (1, 100, 4, ("agents/ann/link",))
+    assert target.stat().st_mode & 0o777 == 0o600
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["b.backup", "home"]
+
+
+async def test_the_vault_comes_along_only_when_asked_for(home: Home, tmp_path: Path) -> None:
+    make_backup(home, tmp_path / "b", with_secrets=True)
+    assert {"vault.json", "vault.key"} <= names(tmp_path / "b")
+
+
+async def test_a_backup_never_replaces_a_file_unasked_nor_lands_in_what_it_copies(home: Home, tmp_path: Path) -> None:
+    target = tmp_path / "b"
+    target.write_text("mine")
+    with pytest.raises(Conflict, match="exists already"):
+        make_backup(home, target)
+    assert target.read_text() == "mine"
+    make_backup(home, target, overwrite=True)
+    assert "compozy.db" in names(target)
+    with pytest.raises(InvalidRequest, match="not absolute"):
+        make_backup(home, Path("b"))
+    with pytest.raises(NotFound, match="not a folder"):
+        make_backup(home, tmp_path / "none" / "b")
+    with pytest.raises(InvalidRequest, match="outside of the home"):
+        make_backup(home, home.agents / "b")
+    assert not [path for path in home.agents.rglob("*") if path.name.startswith(".b")]
+
+
+async def test_a_backup_is_one_moment_while_the_store_is_written(home: Home, tmp_path: Path) -> None:
+    store = SqliteStore(home.database)
+    await store.open()
+    make_backup(home, tmp_path / "b")
+    await store.append_events(ID, make_drafts(50))
+    assert make_backup(home, tmp_path / "c").events == 150
+    await store.close()
+    assert await events_of(home) == 150
+    stage(home, tmp_path / "b")
+    assert finish(home) is None, "nothing was decided"
+    assert await events_of(home) == 150
+
+
+async def test_a_restore_brings_all_of_the_old_state_back_and_keeps_the_new_one(home: Home, tmp_path: Path) -> None:
+    make_backup(home, tmp_path / "b")
+    store = SqliteStore(home.database)
+    await store.open()
+    await store.append_events(ID, make_drafts(50))
+    await store.close()
+    home.config_file.write_text("# changed\n")
+    (home.agents / "bob").mkdir()
+    (home.agents / "bob" / "AGENT.md").write_text("---\nname: bob\n---\nHi.\n")
+    (home.root / "mcp.json").write_text("{}")
+    staged = stage(home, tmp_path / "b")
+    assert set(staged.replaces) >= {"compozy.db", "config.toml", "agents", "mcp.json"}
+    assert staged.now is not None and staged.now.events == 150
+    old = commit(home, staged)
+    assert finish(home) == old and finish(home) is None
+    assert await events_of(home) == 100
+    assert home.config_file.read_text().startswith("[defaults]")
+    assert not (home.agents / "bob").exists() and not (home.root / "mcp.json").exists()
+    assert os.access(home.agents / "ann" / "run.sh", os.X_OK)
+    assert (old / "agents" / "bob" / "AGENT.md").exists() and (old / "config.toml").read_text() == "# changed\n"
+    assert (home.root / "vault.key").read_text() == "key", "what is not in the backup stays"
+    assert not (home.root / "restore").exists()
+
+
+@pytest.mark.parametrize("steps", range(1, 8))
+async def test_a_swap_that_was_interrupted_anywhere_is_finished_by_the_next_start(
+    home: Home, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, steps: int
+) -> None:
+    make_backup(home, tmp_path / "b")
+    store = SqliteStore(home.database)
+    await store.open()
+    await store.append_events(ID, make_drafts(50))
+    await store.close()
+    (home.agents / "bob").mkdir()
+    commit(home, stage(home, tmp_path / "b"))
+    real, left = Path.rename, [steps]
+
+    def rename(self: Path, target: Path) -> Path:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return real(self, target)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "rename", rename)
+        try:
+            finish(home)
+        except KeyboardInterrupt:
+            with pytest.raises(Conflict, match="not finished"):
+                stage(home, tmp_path / "b")
+    finish(home)
+    assert await events_of(home) == 100
+    assert sorted(path.name for path in home.agents.iterdir()) == ["ann"]
+    assert home.config_file.exists() and not (home.root / "restore").exists()
+
+
+def rewrite(source: Path, target: Path, change: Callable[[str, bytes], tuple[str, bytes] | None]) -> None:
+    with tarfile.open(source) as old, tarfile.open(target, "w:gz") as new:
+        for member in old:
+            content = old.extractfile(member)
+            assert content is not None
+            changed = change(member.name, content.read())
+            if changed is not None:
+                head = tarfile.TarInfo(changed[0])
+                head.size = len(changed[1])
+                new.addfile(head, io.BytesIO(changed[1]))
+
+
+@pytest.mark.parametrize(
+    ("what", "message"),
+    [
+        ("cut", "cut off"),
+        ("text", "no backup"),
+        ("missing", "does not exist"),
+        ("folder", "folder"),
+        ("no list", "list of files is missing"),
+        ("changed file", "not what it was"),
+        ("missing file", "not what it was"),
+        ("outside", "which no backup holds"),
+        ("other form", "upgrade compozy"),
+        ("bad list", "cannot be read"),
+    ],
+)
+async def test_a_backup_that_is_not_whole_is_refused_and_nothing_changes(
+    home: Home, tmp_path: Path, what: str, message: str
+) -> None:
+    good, bad = tmp_path / "good", tmp_path / "bad"
+    make_backup(home, good)
+    changes: dict[str, Callable[[str, bytes], tuple[str, bytes] | None]] = {
+        "no list": lambda name, data: None if name == "backup.json" else (name, data),
+        "changed file": lambda name, data: (name, data.replace(b"Hello", b"Hallo")),
+        "missing file": lambda name, data: None if name == "config.toml" else (name, data),
+        "outside": lambda name, data: ("agents/../../evil" if name == "config.toml" else name, data),
+        "other form": lambda name, data: (name, data.replace(b"compozy.backup.v1", b"compozy.backup.v9")),
+        "bad list": lambda name, data: (name, b"{" if name == "backup.json" else data),
+    }
+    if what == "cut":
+        bad.write_bytes(good.read_bytes()[:-200])
+    elif what == "text":
+        bad.write_text("hello")
+    elif what == "folder":
+        bad.mkdir()
+    elif what in changes:
+        rewrite(good, bad, changes[what])
+    with pytest.raises((Unprocessable, NotFound), match=message):
+        stage(home, bad)
+    assert not (home.root / "restore").exists() and not (tmp_path / "evil").exists()
+    assert await events_of(home) == 100
+
+
+async def test_a_backup_of_a_newer_or_a_foreign_store_is_refused(home: Home, tmp_path: Path) -> None:
+    for statement in ("PRAGMA user_version = 999", "PRAGMA application_id = 7"):
+        backup = tmp_path / statement[-3:].strip()
+        make_backup(home, backup)
+        folder = tmp_path / "work"
+        folder.mkdir(exist_ok=True)
+        with tarfile.open(backup) as archive:
+            members = {member.name: archive.extractfile(member).read() for member in archive}  # type: ignore[union-attr]
+        (folder / "db").write_bytes(members["compozy.db"])
+        with sqlite3.connect(folder / "db") as connection:
+            connection.execute(statement)
+        connection.close()
+        members["compozy.db"] = (folder / "db").read_bytes()
+        manifest = json.loads(members["backup.json"])
+        for file in manifest["files"]:
+            file["sha256"] = hashlib.sha256(members[file["path"]]).hexdigest()
+        members["backup.json"] = json.dumps(manifest).encode()
+        rewrite(backup, tmp_path / "other", lambda name, _, known=members: (name, known[name]))
+        with pytest.raises(CompozyError, match=r"newer compozy|another program"):
+            stage(home, tmp_path / "other")
+        assert await events_of(home) == 100
+
+
+async def test_what_was_staged_is_discarded_unless_it_was_decided(home: Home, tmp_path: Path) -> None:
+    make_backup(home, tmp_path / "b")
+    staged = stage(home, tmp_path / "b")
+    discard(home)
+    assert not (home.root / "restore").exists()
+    staged = stage(home, tmp_path / "b")
+    commit(home, staged)
+    discard(home)
+    assert finish(home) is not None
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("compozy.db", True),
+        ("agents/a/AGENT.md", True),
+        ("compozy.db/x", False),
+        ("compozy.db-wal", False),
+        ("/etc/passwd", False),
+        ("agents/../x", False),
+        ("agents//x", False),
+        ("./config.toml", False),
+        ("logs/x", False),
+        ("", False),
+    ],
+)
+def test_only_known_places_of_a_home_are_written(path: str, expected: bool) -> None:
+    assert belongs(path) is expected
