@@ -28,7 +28,8 @@ from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.mcp import require_secrets, without_literals
 from compozy.runtime.sessions.mode import session_mode
-from compozy.runtime.sessions.prompts import startup_prompt
+from compozy.runtime.sessions.startup.assembly import startup_prompt
+from compozy.runtime.sessions.startup.slots import BlockContext, Blocks
 from compozy.runtime.trust import TrustedUse
 from compozy.store.interface import SessionRecord
 
@@ -80,8 +81,13 @@ def new_record(
     secrets: Secrets,
     redactor: Redactor,
     allowed: TrustedUse,
+    blocks: Blocks,
 ) -> SessionRecord:
-    """Return the record of a new session, active and unbound; `allowed` is what was found trusted.
+    """Return the record of a new session, active and unbound.
+
+    Args:
+        allowed: what was found trusted.
+        blocks: what other parts of the product tell the agent.
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
@@ -123,7 +129,7 @@ def new_record(
     )
     return SessionRecord(
         session=session,
-        startup_prompt=_guidance(session, agent, workspace, resolution),
+        startup_prompt=_guidance(session, agent, workspace, resolution, blocks),
         permission_mode=mode.mode,
         mode_derivation=mode,
         trust_marks=allowed.marks,
@@ -173,7 +179,27 @@ def _lineage(session_id: str, workspace: Workspace, agent: VisibleAgent) -> Line
     )
 
 
-def _guidance(session: Session, agent: VisibleAgent, workspace: Workspace, resolution: Resolution) -> str:
+def block_context(agent: VisibleAgent, workspace: Workspace, config: Config) -> BlockContext:
+    """Return what the slots of the startup prompt are told of a session to be.
+
+    Raises:
+        InvalidRequest: provider or command cannot be resolved.
+    """
+    definition = agent.loaded.definition
+    return BlockContext(
+        agent_name=definition.name,
+        workspace_id=workspace.id,
+        workspace_root=workspace.root_dir,
+        additional_dirs=workspace.add_dirs,
+        provider=resolve_runtime(definition, config).provider.id,
+        definition=definition,
+        definition_path=agent.loaded.path,
+    )
+
+
+def _guidance(
+    session: Session, agent: VisibleAgent, workspace: Workspace, resolution: Resolution, blocks: Blocks
+) -> str:
     definition = agent.loaded.definition
     facts = {
         "session_id": session.id,
@@ -200,4 +226,4 @@ def _guidance(session: Session, agent: VisibleAgent, workspace: Workspace, resol
         "limits": {"max_children": _MAX_CHILDREN, "max_spawn_depth": _MAX_DEPTH},
         "provenance": {"generated_at": session.created_at, "source": "compozy"},
     }
-    return startup_prompt(facts=facts, sections=sections, body=definition.prompt)
+    return startup_prompt(facts=facts, sections=sections, body=definition.prompt, blocks=blocks)

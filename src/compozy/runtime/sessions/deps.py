@@ -4,7 +4,7 @@ One record, made once by the daemon and handed down, so that tests can put a scr
 """
 
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from compozy.acp.contract import AgentConnection, AgentRequests, LaunchSpec
 from compozy.config.config import Config
@@ -12,6 +12,7 @@ from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.configs import Configs
+from compozy.runtime.sessions.startup import StartupSlots
 from compozy.runtime.trust import Trust
 from compozy.store.interface import ProcessRecord, Store
 
@@ -49,3 +50,4 @@ class Deps:
     configs: Configs
     version: str
     bounds: Bounds = Bounds()
+    slots: StartupSlots = field(default_factory=StartupSlots)

@@ -29,11 +29,11 @@ from compozy.runtime.sessions.journal import Journal, Listener
 from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.runtime.sessions.prompting import Admission, PromptRequest
-from compozy.runtime.sessions.prompts import first_turn, prompt_meta
+from compozy.runtime.sessions.prompts import prompt_meta
 from compozy.runtime.sessions.questions import check_decision, not_pending, without_pending
 from compozy.runtime.sessions.queueing import with_queue
-from compozy.runtime.sessions.replay import history_text
 from compozy.runtime.sessions.settling import turn_ended
+from compozy.runtime.sessions.startup.turn_text import turn_text
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
@@ -191,10 +191,9 @@ class LiveSession:
 
     async def _begin(self, text: str, identity: PromptRecord, process: AgentProcess) -> Turn:
         turn_id = identity.turn_id
-        prompt_text = text
-        if process.is_first_prompt:
-            history = await history_text(self._deps.store, self.record.session.id)
-            prompt_text = first_turn(self.record.startup_prompt, text, history=history)
+        prompt_text = await turn_text(
+            self._deps.store, self._deps.slots, self.record, process.told, text, is_first=process.is_first_prompt
+        )
         draft = self._maker.draft("user_message", turn_id, text=text, message_id=identity.message_id)
         turn = Turn(
             id=turn_id, message_id=identity.message_id, idempotency_key=identity.idempotency_key, start_sequence=0

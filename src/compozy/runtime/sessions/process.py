@@ -97,6 +97,8 @@ class AgentProcess:
         self.is_ending = False
         """Set by whoever ends the process on purpose, so that its exit is no crash."""
         self.is_first_prompt = True
+        self.told: dict[str, str] = {}
+        """What of the turns' context the agent was told last, by block."""
         self.lost_session_id = ""
         """The agent's session that it could not load, until the transcript has said so."""
         self.cost: dict[str, object] | None = None

@@ -22,7 +22,7 @@ from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
-from compozy.runtime.sessions.create import CreateRequest, check_request, new_record
+from compozy.runtime.sessions.create import CreateRequest, block_context, check_request, new_record
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.follow import follow
@@ -34,6 +34,7 @@ from compozy.runtime.sessions.live import LiveSession
 from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, check_prompt
 from compozy.runtime.sessions.queueing import shown, with_queue
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
+from compozy.runtime.sessions.startup.slots import ask_slots
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.workspaces import Workspaces, require_root
@@ -124,7 +125,10 @@ class Sessions:
         config = await self._deps.configs.of(workspace.root_dir)
         # In a thread: it reads what the workspace brings.
         allowed = await asyncio.to_thread(self._deps.trust.require, agent.loaded, agent.origin, workspace, config)
-        record = new_record(request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed)
+        blocks = await ask_slots(self._deps.slots, block_context(agent, workspace, config))
+        record = new_record(
+            request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed, blocks
+        )
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session
