@@ -2,6 +2,8 @@
 
 from tests.promises import Promise
 
+_TEXT = "tests/unit/runtime/test_prompt_text.py::"
+_STARTUP = "tests/interaction/sessions/test_startup.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -83,6 +85,55 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "contract §3.5",
         "A prompt can be cancelled while its agent starts.",
         _BUSY + "test_a_prompt_can_be_cancelled_while_its_agent_starts",
+    ),
+    # ---- what the agent is told ----
+    (
+        "frozen",
+        "contract §5.7, §13.13",
+        "The guidance is frozen when the session is created.",
+        _STARTUP + "test_the_guidance_is_frozen_when_the_session_is_created",
+    ),
+    (
+        "one-envelope",
+        "contract §5.7",
+        "No spelling of an envelope survives in any block.",
+        _TEXT + "test_no_spelling_of_an_envelope_survives_in_any_block",
+    ),
+    (
+        "block-order",
+        "contract §5.7",
+        "Blocks come in their order joined by a blank line.",
+        _TEXT + "test_blocks_come_in_their_order_joined_by_a_blank_line",
+    ),
+    (
+        "budgets",
+        "contract §5.7",
+        "A block is cut at its budget in characters and says so.",
+        _TEXT + "test_a_block_is_cut_at_its_budget_in_characters_and_says_so",
+    ),
+    (
+        "tools-rule",
+        "issue 6 item 1",
+        "A session with tools is told to resolve, inspect, load and call before it uses the shell.",
+        _TEXT + "test_a_session_with_tools_is_told_to_resolve_inspect_load_and_call_before_the_shell",
+    ),
+    (
+        "knowledge",
+        "contract §5.7",
+        "The knowledge of a workspace is told, and again only when it changed.",
+        _STARTUP + "test_the_knowledge_of_a_workspace_is_told_and_again_only_when_it_changed",
+    ),
+    (
+        "knowledge-fails",
+        "contract §5.7",
+        "Knowledge that cannot be read fails the turn before anything is sent.",
+        _STARTUP + "test_knowledge_that_cannot_be_read_fails_the_turn_before_anything_is_sent",
+    ),
+    (
+        "pins",
+        "issue 6 item 1, P34",
+        "A session keeps its digests and says what became of its definition.",
+        _STARTUP + "test_a_session_keeps_its_digests_and_says_what_became_of_its_definition",
     ),
 )
 

@@ -49,6 +49,7 @@ Badge = Literal[
     "failed",
     "unknown",
 ]
+DefinitionState = Literal["unchanged", "changed", "capabilities_changed", "deleted", "invalid"]
 BADGES: tuple[str, ...] = get_args(Badge)
 
 
@@ -270,3 +271,5 @@ class Session(Record, frozen=True, kw_only=True):
     """Additive: tokens and cost so far, once a turn has ended."""
     permissions: str = ""
     """Additive: the permission mode in force."""
+    definition_state: DefinitionState | None = None
+    """Additive, in the answer about one session: what became of the definition it began with."""

@@ -145,3 +145,32 @@ def test_a_waiting_prompt_whose_context_cannot_be_had_fails_alone(world: World) 
     (folder / "a.md").unlink()
     wait_until(lambda: world.get(session, "/prompt/queue")["inputs"] == [], "it waits no longer")
     assert world.prompt(session, "third").text == "two"
+
+
+def test_a_session_keeps_its_digests_and_says_what_became_of_its_definition(world: World) -> None:
+    world.agent("pinned")
+    folder = world.daemon.home.agents / "pinned"
+    catalog = folder / "capabilities.json"
+    path, text = folder / "AGENT.md", (folder / "AGENT.md").read_text()
+    session = world.create("pinned")
+    assert world.refresh(session)["definition_state"] == "unchanged"
+    catalog.write_text('{"capabilities": [{"id": "dig", "summary": "Digs.", "outcome": "A hole."}]}')
+    assert world.refresh(session)["definition_state"] == "capabilities_changed"
+    later = world.create("pinned")
+    assert later["capabilities_digest"] != session["capabilities_digest"]
+    for changed, state in (
+        (text + "More.", "changed"),
+        (text.replace("name: pinned", "nam: pinned"), "invalid"),
+        ("", "deleted"),
+        (text, "capabilities_changed"),
+    ):
+        path.write_text(changed) if changed else path.unlink()
+        now = world.refresh(session)
+        assert now["definition_state"] == state
+        assert now["definition_digest"] == session["definition_digest"]
+    world.prompt(session)
+    world.post(session, "/stop")
+    assert world.refresh(session)["capabilities_digest"] == session["capabilities_digest"]
+    # A list would have to read every agent's files: it says nothing about them.
+    listed = world.client.request("GET", "/api/sessions", query={"agent": "pinned"}).json()
+    assert isinstance(listed, dict) and all("definition_state" not in row for row in listed["sessions"])

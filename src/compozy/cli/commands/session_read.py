@@ -7,7 +7,6 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 import click
 
@@ -26,11 +25,10 @@ from compozy.cli.sessions import (
 )
 from compozy.cli.wording import age, parse_duration
 from compozy.cli.workspace_context import find
-from compozy.model.errors import LocalError
 from compozy.model.times import format_time
 
 if TYPE_CHECKING:
-    from compozy.client.typed import Client
+    pass
 
 STATES = ("starting", "active", "stopping", "stopped")
 TYPES = ("user", "system", "coordinator", "spawned")
@@ -203,28 +201,25 @@ def session_status(invocation: Invocation, session_id: str) -> None:
     """Show session SESSION_ID: its state, its runtime, and who or what it waits for."""
     with connected(invocation) as client:
         session = find_session(client, session_id)
-        session |= _definition_change(client, session)
     fields = (
         *SESSION_FIELDS,
-        Column("Definition", "definition_state"),
+        Column("Definition", "definition_state", _definition_text),
         Column("Waits for", "pending_interactions", _pending_text),
     )
     print_object(invocation, session, fields, name="session")
 
 
-def _definition_change(client: "Client", session: JsonObject) -> JsonObject:
+_DEFINITION_STATES = {
+    "changed": "changed since start",
+    "capabilities_changed": "capabilities changed since start",
+    "deleted": "deleted since start",
+    "invalid": "no longer loads",
+}
+
+
+def _definition_text(session: Mapping[str, object]) -> str:
     """Say when the agent's definition is not the one the session began with and goes on with (reports P34)."""
-    began = text_of(session, "definition_digest")
-    path = f"/api/agents/{quote(text_of(session, 'agent_name'), safe='')}"
-    try:
-        agent = as_object(
-            fetch(client, "GET", path, query={"workspace": text_of(session, "workspace_id")}).get("agent")
-        )
-    except LocalError as error:
-        # Any other refusal is about the agent or its workspace, and not what was asked.
-        return {"definition_state": "deleted since start"} if began and error.code == "agent_not_found" else {}
-    changed = began and text_of(agent, "definition_digest") != began
-    return {"definition_state": "changed since start"} if changed else {}
+    return _DEFINITION_STATES.get(text_of(session, "definition_state"), "")
 
 
 def _pending_text(session: Mapping[str, object]) -> str:

@@ -21,6 +21,7 @@ from compozy.model.session_answers import SessionList, SessionOwner
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.create import CreateRequest
 from compozy.runtime.sessions.health import with_health
+from compozy.runtime.sessions.pins import with_definition_state
 from compozy.store.interface import SessionQuery
 
 SESSION = "/api/workspaces/{workspace_id}/sessions/{session_id}"
@@ -131,9 +132,9 @@ async def get_session(app: Services, request: Request) -> Response:
     """Answer one session, by its id alone or within its workspace."""
     params = request.path_params
     session_id, workspace = params["session_id"], params.get("workspace_id", "")
-    if query_flag(request, "include_health"):
-        return json_response({"session": with_health(await app.sessions.record(session_id, workspace))})
-    return json_response({"session": await app.sessions.get(session_id, workspace)})
+    record = await app.sessions.record(session_id, workspace)
+    session = with_health(record) if query_flag(request, "include_health") else record.session
+    return json_response({"session": await with_definition_state(session, app.fleet, app.workspaces)})
 
 
 async def get_owner(app: Services, request: Request) -> Response:
