@@ -168,6 +168,7 @@ def _check(source: TomlSource, below: dict[str, dict[str, object]]) -> list[str]
         mine = _tables(_merged([table]).get("providers"))
         problems += _provider_problems(source, _merge_providers(below, mine), mine)
         problems += _cross_checks(source, _convert(table))
+        problems += _server_problems(source)
     if problems or wrong:
         raise ConfigError("\n".join([*problems, *wrong]))
     return notes
@@ -295,12 +296,13 @@ def _merged(tables: list[dict[str, object]]) -> dict[str, object]:
             if name == "providers" and isinstance(value, dict):
                 result[name] = _merge_providers(_tables(below), _tables(value))
             elif name == "mcp_servers" and isinstance(value, list):
-                result[name] = _merge_by_name(below, value, replace=False)
+                # Home and workspace are two levels of trust: the whole server is replaced (decisions D19).
+                result[name] = _merge_by_name(below, value)
             elif name == "hooks" and isinstance(value, dict):
                 declared = below.get("declarations") if isinstance(below, dict) else None
                 result[name] = {
                     **value,
-                    "declarations": _merge_by_name(declared, value.get("declarations"), replace=True),
+                    "declarations": _merge_by_name(declared, value.get("declarations")),
                 }
             else:
                 result[name] = _overlay(below, value)
@@ -329,8 +331,8 @@ def _merge_providers(
     return merged
 
 
-def _merge_by_name(below: object, value: object, *, replace: bool) -> list[object]:
-    """Merge lists of named tables: the whole object, or its fields, of the later one win."""
+def _merge_by_name(below: object, value: object) -> list[object]:
+    """Merge lists of named tables: the whole object of the later one wins."""
     rows: list[object] = list(below) if isinstance(below, list) else []
     for row in value if isinstance(value, list) else []:
         name = row.get("name") if isinstance(row, dict) else None
@@ -338,7 +340,7 @@ def _merge_by_name(below: object, value: object, *, replace: bool) -> list[objec
         if index is None or name is None:
             rows.append(row)
         else:
-            rows[index] = row if replace else _overlay(rows[index], row)
+            rows[index] = row
     return rows
 
 
@@ -382,6 +384,14 @@ def _cross_checks(source: TomlSource, sections: FileSections) -> Iterator[str]:
     if not shortest <= sections.roles.coordinator.ttl <= longest:
         place = source.place(("roles", "coordinator", "ttl"))
         yield f"{place}: roles.coordinator.ttl must be 1m to 24h, it is {sections.roles.coordinator.ttl.text}"
+
+
+def _server_problems(source: TomlSource) -> Iterator[str]:
+    tables = (source.table, *_tables(source.table.get("providers")).values())
+    if any("mcp_servers" in table for table in tables):
+        from compozy.config.mcp.tables import table_problems  # noqa: PLC0415 - start-up cost: reads like AGENT.md
+
+        yield from table_problems(source)
 
 
 def _provider_problems(

@@ -1,5 +1,6 @@
 """mcp.json: strict JSON to servers, and the merge into an agent's own (formats §7.6, §7.7, decisions D10)."""
 
+import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path as FilePath
@@ -15,7 +16,7 @@ from compozy.documents.problems import DefinitionError, Fix, Path, Problem, has_
 from compozy.documents.servers import server_from, server_problems, trimmed
 from compozy.documents.sidecars import file_diagnostic, read_source
 from compozy.documents.source import SourceText
-from compozy.documents.text import nearest, shown, shown_path, trim
+from compozy.documents.text import fold, nearest, shown, shown_path, trim
 from compozy.model.definition import McpServer
 from compozy.model.diagnostic import Diagnostic
 
@@ -24,10 +25,14 @@ _CAMEL, _SNAKE = "mcpServers", "mcp_servers"
 
 
 class McpOutcome(msgspec.Struct, frozen=True, kw_only=True):
-    """What one mcp.json says: its servers when nothing is wrong, and every finding."""
+    """What one mcp.json says: its servers when nothing is wrong, and every finding.
+
+    `digest` is the SHA-256 of the file's bytes, "" when there is no file or only a text was read.
+    """
 
     servers: tuple[McpServer, ...] | None
     diagnostics: tuple[Diagnostic, ...]
+    digest: str = ""
 
 
 def read_mcp_json(source: SourceText, path: str) -> McpOutcome:
@@ -139,7 +144,30 @@ def check_mcp_json(path: FilePath) -> McpOutcome:
     source = read_source(data, shown_path, "decode MCP JSON")
     if isinstance(source, Diagnostic):
         return McpOutcome(servers=None, diagnostics=(source,))
-    return read_mcp_json(source, shown_path)
+    outcome = read_mcp_json(source, shown_path)
+    return msgspec.structs.replace(outcome, digest=hashlib.sha256(data).hexdigest())
+
+
+def written_lines(text: str) -> dict[tuple[str, str], int]:
+    """Return the line of every server, as ``(name, "")``, and of every key of it, as ``(name, "env.MODE")``."""
+    source = SourceText(text)
+    places = JsonDocument(source.normal, "decode MCP JSON").places()
+    lines: dict[tuple[str, str], int] = {}
+
+    def note(path: Path, name: str, key: str) -> None:
+        span = places.key_span(path)
+        if span is not None:
+            lines[(name, key)] = source.position(source.to_file(span[0])).line
+
+    for member in (_CAMEL, _SNAKE):
+        servers = places.value.get(member) if isinstance(places.value, dict) else None
+        for raw, fields in servers.items() if isinstance(servers, dict) else ():
+            note((member, raw), trim(raw), "")
+            for field, value in fields.items() if isinstance(fields, dict) else ():
+                note((member, raw, field), trim(raw), fold(field))
+                for key in value if isinstance(value, dict) else ():
+                    note((member, raw, field, key), trim(raw), f"{fold(field)}.{key}")
+    return lines
 
 
 def load_mcp(path: FilePath) -> tuple[McpServer, ...]:

@@ -4,8 +4,10 @@ Reads files and starts nothing. The two built-in agents resolve without a folder
 """
 
 import asyncio
+import contextlib
 from pathlib import Path
 
+from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.load import read_layers
 from compozy.config.places import BUILT_IN, Places
@@ -17,6 +19,7 @@ from compozy.runtime.builtin_agents import BUILTIN_AGENTS
 from compozy.runtime.configs import Configs
 from compozy.runtime.derivation import derive
 from compozy.runtime.fleet import Fleet
+from compozy.runtime.mcp_servers import McpAsk, resolve_mcp_servers
 from compozy.runtime.trust import Trust, session_provider
 
 
@@ -72,9 +75,12 @@ class AgentResolver:
         config = self._configs.home_config
         if workspace is None or config.trust.mode == "off":
             return True, False
-        items = self._trust.items(
-            [(loaded, origin)], workspace, config, provider=session_provider(loaded.definition, config)
-        )
+        provider = session_provider(loaded.definition, config)
+        servers = None
+        with contextlib.suppress(ConfigError):
+            ask = McpAsk(workspace=workspace, agent=loaded, origin=origin)
+            servers = resolve_mcp_servers(self._home, self._trust, config, ask)
+        items = self._trust.items([(loaded, origin)], workspace, config, provider=provider, servers=servers)
         missing = [item for item in items if not item.trusted]
         capped = any(item.kind == "permissions" and item.path == str(loaded.path) for item in missing)
         return not any(item.required for item in missing), capped

@@ -19,6 +19,7 @@ from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
+from compozy.runtime.mcp_view import McpViews
 from compozy.runtime.providers import Providers
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.recovery import end_recorded_process
@@ -50,6 +51,7 @@ class Services:
     redactor: Redactor
     settings: Settings
     providers: Providers
+    mcp_views: McpViews
 
 
 async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
@@ -103,6 +105,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         redactor=redactor,
         settings=Settings(home, config, status),
         providers=Providers(home, config, secrets, redactor),
+        mcp_views=McpViews(home, trust, secrets, redactor),
     )
 
 

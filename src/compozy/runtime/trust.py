@@ -15,17 +15,28 @@ import msgspec
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
 from compozy.config.home import Home
-from compozy.config.load import load_config
+from compozy.config.load import load_config, workspace_config_file
+from compozy.config.mcp.layers import workspace_mcp_file
 from compozy.config.toml_source import TomlSource, read_toml
 from compozy.config.trust_grants import TrustGrants, file_digest, text_digest
 from compozy.config.workspace_rules import workspace_needs
 from compozy.documents.agents import LoadedAgent
+from compozy.documents.text import trim
 from compozy.model.agent import Origin
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import Conflict
+from compozy.model.mcp import ResolvedServer
 from compozy.model.trust import TrustItem, TrustMark, TrustReport
 from compozy.model.workspace import Workspace
-from compozy.runtime.trust_evidence import agent_items, command_lines, config_items, program_items, skill_items
+from compozy.runtime.trust_evidence import (
+    agent_items,
+    command_lines,
+    config_items,
+    mcp_file_items,
+    program_items,
+    skill_items,
+    started_lines,
+)
 
 # An error answer is for reading; `trust show` lists everything.
 _SHOWN = 20
@@ -59,10 +70,12 @@ class Trust:
         config: Config,
         *,
         provider: str = "",
+        servers: Sequence[ResolvedServer] | None = None,
     ) -> tuple[TrustItem, ...]:
         """Return what these agents would need in a workspace, each with whether it is trusted.
 
-        `provider` limits the workspace's own settings to what a session with that provider uses.
+        `provider` limits the workspace's own settings to what a session with that provider uses, `servers` the MCP
+        servers that are required to those that the session is given.
         """
         root = Path(workspace.root_dir)
         found: list[TrustItem] = []
@@ -76,9 +89,20 @@ class Trust:
         if config.skills.enabled:
             found += skill_items(root / ".compozy" / "skills", tuple(disabled))
         found += self._config_items(root, config, provider, lines)
+        if workspace_config_file(root).absolute() != self.home.config_file.absolute():
+            brought, started = mcp_file_items(workspace_mcp_file(root))
+            found += brought
+            lines += started_lines(started)
         found += program_items(lines, (workspace.root_dir, *workspace.add_dirs))
         has = self.grants.has
-        return tuple(msgspec.structs.replace(item, trusted=has(item.path, item.digest)) for item in found)
+        return tuple(
+            msgspec.structs.replace(
+                item,
+                trusted=has(item.path, item.digest),
+                required=item.required and (servers is None or is_needed(item, servers)),
+            )
+            for item in found
+        )
 
     def _config_items(
         self, root: Path, config: Config, provider: str, lines: list[Sequence[str]]
@@ -114,8 +138,15 @@ class Trust:
 
     # --- deciding
 
-    def require(self, loaded: LoadedAgent, origin: Origin, workspace: Workspace, config: Config) -> TrustedUse:
-        """Refuse a session that would use what nobody trusted.
+    def require(
+        self,
+        loaded: LoadedAgent,
+        origin: Origin,
+        workspace: Workspace,
+        config: Config,
+        servers: Sequence[ResolvedServer],
+    ) -> TrustedUse:
+        """Refuse a session that would use what nobody trusted; `servers` are what the merge of all places gives.
 
         Raises:
             Conflict: code `trust_required`, with what would run, where that stands, and the command that trusts it.
@@ -123,7 +154,8 @@ class Trust:
         if config.trust.mode == "off":
             return TrustedUse()
         definition = loaded.definition
-        items = self.items([(loaded, origin)], workspace, config, provider=session_provider(definition, config))
+        provider = session_provider(definition, config)
+        items = self.items([(loaded, origin)], workspace, config, provider=provider, servers=servers)
         missing = [item for item in items if item.required and not item.trusted]
         if missing:
             # The person trusts everything of this agent at once, so that no second question follows.
@@ -190,6 +222,20 @@ class Trust:
     def trusts_file(self) -> Callable[[TomlSource], bool]:
         """Return the question `load_config` asks about a workspace's settings."""
         return lambda source: self.grants.has(str(source.path), text_digest(source.text))
+
+
+def is_needed(item: TrustItem, servers: Sequence[ResolvedServer]) -> bool:
+    """Whether a session that is given these servers uses the item; other things than servers it always does."""
+    is_settings = item.kind == "config" and item.name == "mcp_servers"
+    if item.kind != "mcp_server" and not is_settings:
+        return True
+    return any(
+        source.path == item.path and source.standing != "replaced"
+        for server in servers
+        if server.state in ("in_force", "untrusted") and (is_settings or trim(item.name) == server.server.name)
+        for source in server.sources
+        if not is_settings or source.place == "config.toml"
+    )
 
 
 def session_provider(definition: AgentDefinition, config: Config) -> str:

@@ -16,6 +16,7 @@ from compozy.config.commands import split_command
 from compozy.config.trust_grants import file_digest
 from compozy.config.workspace_rules import WorkspaceNeed
 from compozy.documents.agents import LoadedAgent
+from compozy.documents.mcp_json import check_mcp_json
 from compozy.documents.skill_file import read_skill
 from compozy.model.definition import PERMISSION_MODES, AgentDefinition, HookDeclaration, McpServer
 from compozy.model.trust import TrustItem, TrustKind
@@ -46,6 +47,13 @@ def agent_items(loaded: LoadedAgent, home_mode: str) -> Iterator[TrustItem]:
 def definition_digest(definition: AgentDefinition) -> str:
     """Return a digest over everything of a definition that shapes a session; capabilities only describe it."""
     return hashlib.sha256(msgspec.json.encode(msgspec.structs.replace(definition, capabilities=None))).hexdigest()
+
+
+def mcp_file_items(path: Path) -> tuple[list[TrustItem], list[McpServer]]:
+    """Return what a workspace's mcp.json brings, and its servers; a file that does not load brings nothing."""
+    outcome = check_mcp_json(path)
+    servers = list(outcome.servers or ())
+    return [_server_item("mcp_server", server, str(path), outcome.digest) for server in servers], servers
 
 
 def config_items(needs: Iterable[WorkspaceNeed], path: str, digest: str, provider: str) -> Iterator[TrustItem]:
@@ -101,8 +109,12 @@ def command_lines(definition: AgentDefinition, extra: Iterable[str] = ()) -> Ite
             yield split_command(text) if text else ()
         except ValueError:
             yield (text,)
-    started: tuple[McpServer | HookDeclaration, ...] = (*definition.mcp_servers, *definition.hooks)
-    for part in started:
+    yield from started_lines((*definition.mcp_servers, *definition.hooks))
+
+
+def started_lines(parts: Iterable[McpServer | HookDeclaration]) -> Iterator[Sequence[str]]:
+    """Yield the command line of every server and hook that is started."""
+    for part in parts:
         if part.command:
             yield (part.command, *part.args)
 

@@ -233,6 +233,7 @@ external_default = "enabled"
 name = "h"
 [[mcp_servers]]
 name = "m"
+command = "m-srv"
 """
     config = load_both(home, '[permissions]\nmode = "approve-reads"\n', workspace, local)
     assert config.trust.mode == "required"
@@ -256,7 +257,8 @@ def test_with_trust_off_in_the_home_a_workspace_decides_as_in_the_contract(home:
     config = load_both(home, OFF + text, workspace, local + server)
     assert config.permissions.mode == "approve-all"
     assert config.providers["claude"].command == "theirs"
-    assert config.mcp_servers == ({"name": "m", "command": "b", "args": ["x"]},)
+    # Nothing of the home's server shines through the workspace's (decisions D19).
+    assert config.mcp_servers == ({"name": "m", "command": "b"},)
 
 
 def test_hook_declarations_replace_by_name_as_whole_objects(home: Home, workspace: Path) -> None:

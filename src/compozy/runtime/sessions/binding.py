@@ -25,12 +25,16 @@ from compozy.config.environment import agent_environment, make_provider_folders
 from compozy.config.openai_compatible import missing_setting
 from compozy.config.pi_folder import prepare_pi_folder
 from compozy.config.provider_auth import install_step
+from compozy.documents.agents import load_agent
 from compozy.model import times
 from compozy.model.errors import CompozyError, Gone, InvalidRequest, Unprocessable
+from compozy.model.mcp import ResolvedServer
 from compozy.model.provider import Provider
+from compozy.model.workspace import Workspace
+from compozy.runtime.mcp_servers import McpAsk, resolve_mcp_servers
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.deps import Deps
-from compozy.runtime.sessions.mcp import injected_servers, with_literals
+from compozy.runtime.sessions.mcp import injected_servers, lacks_literals, with_literals
 from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.store.interface import ProcessRecord, SessionRecord
@@ -73,7 +77,7 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         raise BindFailed(error, "provider_auth_failure") from error
     spec = launch_spec(deps, record, provider, process.marker, credentials)
     try:
-        servers, notes = await asyncio.to_thread(_servers, deps, record, provider)
+        servers, notes = await _servers(deps, record, provider)
     except CompozyError as error:
         raise BindFailed(error, "startup_failure") from error
     await _launch(deps, record, process, spec)
@@ -115,9 +119,35 @@ async def provider_of(deps: Deps, record: SessionRecord) -> Provider:
     return provider
 
 
-def _servers(deps: Deps, record: SessionRecord, provider: Provider) -> tuple[list[dict[str, object]], list[str]]:
-    known = with_literals(record.mcp_servers, record.definition_path, deps.redactor)
-    return injected_servers(known, provider, deps.secrets)
+async def _servers(
+    deps: Deps, record: SessionRecord, provider: Provider
+) -> tuple[list[dict[str, object]], list[str]]:
+    servers = record.mcp_servers
+    if lacks_literals(servers):
+        config = await deps.configs.of(record.session.workspace_path)
+        authored = await asyncio.to_thread(authored_servers, deps, record, config)
+        servers = with_literals(servers, authored, deps.redactor)
+    return await asyncio.to_thread(injected_servers, servers, provider, deps.secrets)
+
+
+def authored_servers(deps: Deps, record: SessionRecord, config: Config) -> tuple[ResolvedServer, ...]:
+    """Return the servers as the files say them now. Reads files.
+
+    Raises:
+        CompozyError: a file cannot be used any more.
+    """
+    session = record.session
+    workspace = Workspace(
+        id=session.workspace_id,
+        name="",
+        root_dir=session.workspace_path,
+        add_dirs=tuple(record.additional_dirs),
+        created_at="",
+        updated_at="",
+    )
+    path = Path(record.definition_path)
+    ask = McpAsk(workspace=workspace, agent=load_agent(path) if record.definition_path else None, origin="workspace")
+    return resolve_mcp_servers(deps.home, deps.trust, config, ask)
 
 
 async def _require_trust(deps: Deps, record: SessionRecord) -> None:

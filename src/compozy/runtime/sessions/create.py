@@ -4,13 +4,14 @@ Implements contract §5.2 step 1 and §3.5 Create, decision D18. Trust (D15) was
 nothing is stored.
 """
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from compozy.config.config import Config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model import ids, times
-from compozy.model.definition import PERMISSION_MODES
+from compozy.model.definition import PERMISSION_MODES, McpServer
 from compozy.model.errors import InvalidRequest, Unprocessable
 from compozy.model.record import Record
 from compozy.model.session import (
@@ -82,12 +83,14 @@ def new_record(
     redactor: Redactor,
     allowed: TrustedUse,
     blocks: Blocks,
+    servers: Sequence[McpServer],
 ) -> SessionRecord:
     """Return the record of a new session, active and unbound.
 
     Args:
         allowed: what was found trusted.
         blocks: what other parts of the product tell the agent.
+        servers: the MCP servers that the agent is given.
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
@@ -96,7 +99,7 @@ def new_record(
     definition = agent.loaded.definition
     resolution = resolve_runtime(definition, config)
     _refuse_tools(agent, resolution)
-    require_secrets(definition.mcp_servers, resolution.provider, secrets)
+    require_secrets(servers, resolution.provider, secrets)
     mode = session_mode(definition, config, requested=request.permissions, is_capped=allowed.is_capped)
     session_id, stamp = ids.new_session_id(), times.now()
     session = Session(
@@ -121,7 +124,7 @@ def new_record(
         updated_at=stamp,
         workspace_id=workspace.id,
         workspace_path=workspace.root_dir,
-        lineage=_lineage(session_id, workspace, agent),
+        lineage=_lineage(session_id, workspace, agent, servers),
         resolved_network_participation=LOCAL_PARTICIPATION,
         definition_digest=agent.loaded.definition_digest,
         capabilities_digest=agent.loaded.capabilities_digest,
@@ -140,7 +143,7 @@ def new_record(
         reasoning_effort=resolution.reasoning_effort,
         effort_source=resolution.effort_source or "",
         additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
-        mcp_servers=without_literals(definition.mcp_servers, redactor),
+        mcp_servers=without_literals(servers, redactor),
         definition_path=str(agent.loaded.path),
         last_activity_at=stamp,
     )
@@ -160,13 +163,13 @@ def _refuse_tools(agent: VisibleAgent, resolution: Resolution) -> None:
         )
 
 
-def _lineage(session_id: str, workspace: Workspace, agent: VisibleAgent) -> Lineage:
+def _lineage(session_id: str, workspace: Workspace, agent: VisibleAgent, servers: Sequence[McpServer]) -> Lineage:
     definition = agent.loaded.definition
     return Lineage(
         auto_stop_on_parent=False,
         notify_creator=False,
         permission_policy=PermissionPolicy(
-            mcp_servers=tuple(server.name for server in definition.mcp_servers),
+            mcp_servers=tuple(server.name for server in servers),
             network_channels=(),
             sandbox_profiles=(),
             skills=(),

@@ -1,12 +1,11 @@
 """The MCP servers an agent gets with its session, in the shape of ACP (contract §5.6; decisions D19; P36, P38).
 
-As long as the daemon hosts no tools of its own, the servers that the agent's definition names are handed on. Only
+As long as the daemon hosts no tools of its own, the servers that the merge of all places gives are handed on. Only
 stdio servers can be. Literal `env` values are handed on as they are written, `${…}` included (P35); a secret that
 leads nowhere fails before any process starts.
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 import msgspec
 
@@ -14,9 +13,9 @@ from compozy.config.environment import is_secret_name
 from compozy.config.redaction import Redactor
 from compozy.config.secret_patterns import MASK
 from compozy.config.secrets import Secrets
-from compozy.documents.agents import load_agent
 from compozy.model.definition import McpServer
-from compozy.model.errors import CompozyError, Unprocessable
+from compozy.model.errors import Unprocessable
+from compozy.model.mcp import ResolvedServer
 from compozy.model.provider import Provider
 
 
@@ -75,19 +74,21 @@ def without_literals(servers: Sequence[McpServer], redactor: Redactor) -> tuple[
     )
 
 
-def with_literals(servers: Sequence[McpServer], path: str, redactor: Redactor) -> tuple[McpServer, ...]:
-    """Return stored servers with the literal values that only the authored file has; reads it when one is needed.
+def lacks_literals(servers: Sequence[McpServer]) -> bool:
+    """Whether stored servers miss values that only the authored files have."""
+    return any(MASK in (*server.env.values(), *server.headers.values()) for server in servers)
+
+
+def with_literals(
+    servers: Sequence[McpServer], authored: Sequence[ResolvedServer], redactor: Redactor
+) -> tuple[McpServer, ...]:
+    """Return stored servers with the literal values of those that are authored now.
 
     Raises:
-        Unprocessable: the file no longer says a value.
+        Unprocessable: no trusted file says a value any more.
     """
-    if not any(MASK in (*server.env.values(), *server.headers.values()) for server in servers):
-        return tuple(servers)
-    try:
-        authored = {server.name: server for server in load_agent(Path(path)).definition.mcp_servers}
-    except (CompozyError, OSError, ValueError):
-        authored = {}
-    return tuple(_filled(server, authored.get(server.name), path, redactor) for server in servers)
+    known = {one.server.name: one for one in authored}
+    return tuple(_filled(server, known.get(server.name), redactor) for server in servers)
 
 
 def _masked(values: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
@@ -100,8 +101,12 @@ def _masked(values: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
     return kept
 
 
-def _filled(server: McpServer, authored: McpServer | None, path: str, redactor: Redactor) -> McpServer:
+def _filled(server: McpServer, known: ResolvedServer | None, redactor: Redactor) -> McpServer:
+    if not lacks_literals((server,)):
+        return server
     env, headers = dict(server.env), dict(server.headers)
+    authored = known.server if known is not None and known.state != "untrusted" else None
+    place = known.reason if known is not None and known.reason else "its file does not say it any more"
     for values, source in ((env, authored and authored.env), (headers, authored and authored.headers)):
         for name, value in values.items():
             if value != MASK:
@@ -109,11 +114,10 @@ def _filled(server: McpServer, authored: McpServer | None, path: str, redactor: 
             found = (source or {}).get(name, "")
             if not found:
                 raise Unprocessable(
-                    f"{server_title(server)} needs {name}, and {path!r} does not say it any more: restore it, or "
-                    "start a new session",
+                    f"{server_title(server)} needs {name}, and {place}: restore it, or start a new session",
                     code="mcp_secret_unresolved",
                     category="mcp",
-                    evidence={"owner": server_title(server), "key": name, "path": path},
+                    evidence={"owner": server_title(server), "key": name, "path": known.path if known else ""},
                 )
             redactor.register(found)
             values[name] = found

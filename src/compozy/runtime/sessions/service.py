@@ -11,8 +11,10 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
+from compozy.config.config import Config
 from compozy.config.pi_folder import forget_pi_folder
 from compozy.model import times
+from compozy.model.definition import McpServer
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import SessionEvent, StoredEvent
 from compozy.model.page import Page
@@ -21,6 +23,7 @@ from compozy.model.session_answers import ApprovalAnswer, PromptResult, QueuedIn
 from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
+from compozy.runtime.mcp_servers import McpAsk, given, resolve_mcp_servers
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
 from compozy.runtime.sessions.create import CreateRequest, block_context, check_request, new_record
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
@@ -37,6 +40,7 @@ from compozy.runtime.sessions.recovery import end_old_processes, recover_session
 from compozy.runtime.sessions.startup.slots import ask_slots
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
+from compozy.runtime.trust import TrustedUse
 from compozy.runtime.workspaces import Workspaces, require_root
 from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, SessionRecord
 
@@ -124,14 +128,22 @@ class Sessions:
         agent = await self._fleet.find(request.agent_name, workspace)
         config = await self._deps.configs.of(workspace.root_dir)
         # In a thread: it reads what the workspace brings.
-        allowed = await asyncio.to_thread(self._deps.trust.require, agent.loaded, agent.origin, workspace, config)
+        allowed, servers = await asyncio.to_thread(self._allowed, agent, workspace, config)
         blocks = await ask_slots(self._deps.slots, block_context(agent, workspace, config))
         record = new_record(
-            request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed, blocks
+            request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed, blocks, servers
         )
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session
+
+    def _allowed(
+        self, agent: VisibleAgent, workspace: Workspace, config: Config
+    ) -> tuple[TrustedUse, tuple[McpServer, ...]]:
+        deps = self._deps
+        ask = McpAsk(workspace=workspace, agent=agent.loaded, origin=agent.origin)
+        servers = resolve_mcp_servers(deps.home, deps.trust, config, ask)
+        return deps.trust.require(agent.loaded, agent.origin, workspace, config, servers), given(servers)
 
     async def get(self, session_id: str, workspace: str = "") -> Session:
         """Return a session; `workspace` (an id, a name or a path) must be its own when given.

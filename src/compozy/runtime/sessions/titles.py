@@ -156,7 +156,7 @@ class AutoTitles:
 
     async def _routed(self, record: SessionRecord, config: Config) -> _Profile:
         found, workspace = await self._host.find_agent(config.roles.auto_title.agent, record.session.workspace_id)
-        allowed = await asyncio.to_thread(self._deps.trust.require, found.loaded, found.origin, workspace, config)
+        allowed = await asyncio.to_thread(self._deps.trust.require, found.loaded, found.origin, workspace, config, ())
         resolution = resolve_runtime(found.loaded.definition, config)
         return _Profile(
             agent=found.loaded.definition.name,
