@@ -38,14 +38,14 @@ compozy config explain permissions.mode            # file and line of every valu
 compozy config validate                            # every mistake with file and line
 ```
 
-A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models` and
+A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models`, MCP servers and
 `skills.disabled_skills` at once; everything else needs a restart, and `config set` says so:
 `compozy daemon stop && compozy daemon start`. `compozy config explain KEY` tells which of the two it is.
 
 ## How files are merged
 Defaults first, then the home's file, then the workspace's. A value that is written later replaces the earlier one;
-lists are replaced as a whole; `[providers.NAME]` is merged key by key; `[[mcp_servers]]` and `[[hooks.declarations]]`
-are merged by their `name`.
+lists are replaced as a whole; `[providers.NAME]` is merged key by key; of `[[mcp_servers]]` and
+`[[hooks.declarations]]` the later one with a `name` replaces the earlier one. Servers have [more places](mcp.md).
 
 A mistake is never passed over: an unknown key, a wrong type or a value out of bounds keeps the daemon from starting,
 and the message names file, line and the nearest known key. `compozy doctor` checks without starting anything.

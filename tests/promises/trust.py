@@ -241,11 +241,11 @@ PROMISES: tuple[Promise, ...] = (
         "a dollar sign in an env value stays as it is written, inline and in mcp.json",
         _PLANTED + "test_a_dollar_sign_in_a_value_stays_as_it_is_written",
     ),
-    Promise(
-        id="trust-literal-env-global",
-        source="P35, D19",
-        text="the same for the home's and the workspace's mcp.json",
-        deferred="issue 7: servers for every agent are merged with the hosted tools",
+    _row(
+        "literal-env-everywhere",
+        "P35, D19",
+        "the same for settings and mcp.json of the home and the workspace, and for a provider's servers",
+        "tests/unit/config/mcp/test_layers.py::test_every_place_is_read_in_order_and_values_stay_as_they_are_written",
     ),
     Promise(
         id="trust-hook-environment",

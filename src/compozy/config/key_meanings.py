@@ -66,7 +66,7 @@ MEANINGS: dict[str, str] = {
     "history.max_age": "states of agent folders kept before each change are removed after this long; `0s` keeps them",
     "history.max_bytes": "kept states together take at most this much; the oldest go first",
     "hooks.declarations": "* programs to run on events",
-    "mcp_servers": "* MCP servers for every agent",
+    "mcp_servers": "MCP servers for every agent, merged by name; see [MCP servers](mcp.md)",
     "roles.coordinator.enabled": "* keep a coordinator while work waits",
     "roles.coordinator.agent": "* another agent than the built-in `coordinator`",
     "roles.coordinator.ttl": "* its longest life, `1m` to `24h`",
@@ -128,5 +128,5 @@ PROVIDER_MEANINGS: dict[str, str] = {
     "auth_login_command": "program that logs in",
     "session_mcp": "whether the program takes MCP servers",
     "credential_slots": "secrets it needs: `name`, `target_env`, `secret_ref` (`env:NAME`), `kind`, `required`",
-    "mcp_servers": "* MCP servers of this provider",
+    "mcp_servers": "MCP servers of sessions with this provider; see [MCP servers](mcp.md)",
 }

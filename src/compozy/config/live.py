@@ -1,4 +1,4 @@
-"""Taking over changed settings while the daemon runs (contract §2.1): roles, models of providers, disabled skills.
+"""Taking over changed settings while the daemon runs (contract §2.1): roles, models of providers, servers, disabled skills.
 
 Everybody in the daemon holds one `Config`. This is the only place that changes it after the start, one whole value at
 a time, from the thread of the event loop; every other change waits for the next start.
@@ -27,7 +27,8 @@ def take_over(config: Config, fresh: Config) -> tuple[tuple[Key, ...], tuple[Key
     if live:
         skills = msgspec.structs.replace(config.skills, disabled_skills=fresh.skills.disabled_skills)
         providers = {name: _with_models(row, fresh.providers.get(name)) for name, row in config.providers.items()}
-        for name, value in (("roles", fresh.roles), ("skills", skills), ("providers", providers)):
+        changed = {"roles": fresh.roles, "skills": skills, "providers": providers, "mcp_servers": fresh.mcp_servers}
+        for name, value in changed.items():
             msgspec.structs.force_setattr(config, name, value)
     waiting = differing_keys(config, fresh)
     return tuple(key for key in live if key not in waiting), waiting

@@ -13,7 +13,7 @@ from compozy.config.errors import VaultError
 from compozy.config.home import Home
 from compozy.config.mcp.access import tools_of
 from compozy.config.mcp.layers import places
-from compozy.config.mcp.merge import McpLayer, Merged, keys_of, merge_layers
+from compozy.config.mcp.merge import McpLayer, Merged, is_whole, keys_of, merge_layers
 from compozy.config.mcp.origin_lines import Lines
 from compozy.config.redaction import Redactor
 from compozy.config.secret_patterns import MASK, is_secret_name
@@ -95,7 +95,7 @@ class McpViews:
                 at=lines.at(layer, merged.server.name),
                 standing=standing,
                 trusted=is_trusted(layer, self._trust, config),
-                why=_why(layer, winner) if standing == "replaced" else "",
+                why=_why(layer, winner, merged.server.name) if standing == "replaced" else "",
             )
 
     def _key(self, server: McpServer, key: str, place: str) -> McpKeyView:
@@ -127,8 +127,10 @@ class McpViews:
         return McpKeyView(key=key, place=place, state="set" if is_there else "unset", value=where, note=note)
 
 
-def _why(layer: McpLayer, winner: McpLayer) -> str:
+def _why(layer: McpLayer, winner: McpLayer, name: str) -> str:
     if layer.level != winner.level:
+        if not any(is_whole(server) for server in layer.servers if server.name == name):
+            return f"it only adds to a server of {_LEVELS[layer.level]}, and this one is of {_LEVELS[winner.level]}"
         return f"{_LEVELS[winner.level]} comes after {_LEVELS[layer.level]}: across levels of trust nothing is mixed"
     if winner.replaces:
         return "an mcp.json replaces the whole server"

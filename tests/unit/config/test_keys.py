@@ -50,6 +50,8 @@ def test_what_is_no_key_is_refused_with_what_it_should_be(text: str, problem: st
         ("providers.claude.models.default", "live"),
         ("providers.claude.models.curated", "live"),
         ("skills.disabled_skills", "live"),
+        ("mcp_servers", "live"),
+        ("providers.claude.mcp_servers", "live"),
         ("skills.enabled", "restart-required"),
         ("providers.claude.command", "restart-required"),
         ("providers.claude", "restart-required"),

@@ -3,7 +3,8 @@
 Layers come lowest first. A server is found by its name. Within one level of trust the later definition's non-empty
 fields are laid over the earlier ones, except that an mcp.json replaces whole servers, as does a change of transport.
 Across levels the later definition always replaces the whole server: a repository cannot put its command under the
-home's secrets. An empty map adds and removes nothing. Pure: reads nothing, decides no trust.
+home's secrets. One without command and url only adds to a server of its own level, else it is left out. An empty map
+adds and removes nothing. Pure: reads nothing, decides no trust.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,8 +51,8 @@ class Merged:
 
     @property
     def winner(self) -> McpLayer:
-        """The layer that defines it last."""
-        return self.sources[-1][0]
+        """The layer whose definition is in force."""
+        return next(layer for layer, standing in reversed(self.sources) if standing == "effective")
 
     @property
     def in_use(self) -> tuple[McpLayer, ...]:
@@ -74,6 +75,9 @@ def merge_layers(layers: Iterable[McpLayer]) -> dict[str, Merged]:
 
 
 def _put_over(below: Merged, server: McpServer, layer: McpLayer) -> None:
+    if layer.level != below.winner.level and not is_whole(server):
+        below.sources.append((layer, "replaced"))
+        return
     is_replaced = layer.level != below.winner.level or layer.replaces or _differs(below.server, server)
     standing: Standing = "replaced" if is_replaced else "merged"
     below.sources = [
@@ -111,6 +115,11 @@ def _folded(key: str, folds: bool) -> str:
 def _differs(below: McpServer, above: McpServer) -> bool:
     """Whether one is started and the other reached; a definition that says neither fits both."""
     return _speaks(above) not in ("", _speaks(below))
+
+
+def is_whole(server: McpServer) -> bool:
+    """Whether a definition can stand alone."""
+    return bool(server.command or server.url)
 
 
 def _speaks(server: McpServer) -> str:

@@ -1,10 +1,10 @@
 """Which servers an agent's own lists keep away from it (report P70; issue 7 item 4)."""
 
 import pytest
-from compozy.tools import ids
 
 from compozy.config.mcp.access import access, canonical_name, tools_of
 from compozy.model.definition import AgentDefinition
+from compozy.tools import ids
 
 
 def agent(**fields: tuple[str, ...]) -> AgentDefinition:

@@ -63,7 +63,7 @@ def test_a_typing_mistake_is_named_with_file_line_server_and_the_nearest_key(hom
     ("text", "line", "words"),
     [
         ('[[mcp_servers]]\nname = "m"\n', 1, "command is required"),
-        ('[[mcp_servers]]\nname = "m"\ncommand = "x"\nurl = "https://x.example"\n', 4, "url requires remote"),
+        ('[[mcp_servers]]\nname = "m"\ncommand = "x"\nurl = "https://x.example"\n', 3, "only valid for stdio"),
         ('[[mcp_servers]]\nname = "m"\ncommand = "x"\n[mcp_servers.secret_env]\nK = "plain"\n', 5, "secret ref"),
         ('[[mcp_servers]]\nname = "m"\ncommand = "x"\n[mcp_servers.env]\nNODE_OPTIONS = "x"\n', 5, "forbidden"),
         ('[[mcp_servers]]\nname = "m"\ncommand = 7\n', 3, "must be a string"),

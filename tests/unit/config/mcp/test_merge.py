@@ -67,7 +67,8 @@ def test_what_a_repository_replaced_does_not_come_back_through_a_later_place() -
             layer("provider", "home", mine),
         ]
     )["b"]
-    assert merged.server == mine and not merged.server.secret_env
+    assert merged.server == theirs and merged.winner.place == "mcp.json"
+    assert [standing for _, standing in merged.sources] == ["replaced", "effective", "replaced"]
 
 
 def test_servers_of_different_names_all_stay_and_an_empty_place_changes_nothing() -> None:
