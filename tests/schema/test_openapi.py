@@ -65,6 +65,8 @@ def places(shared_daemon: Daemon, tmp_path_factory: pytest.TempPathFactory) -> d
         prompt = {"message": "find the kettle", "message_id": "m1", "idempotency_key": "k1"}
         with client.stream("POST", f"{path}/prompt", body=prompt) as stream:
             assert [event.data for event in stream if event is not None][-1] == "[DONE]"
+    # Written last: its sessions would need trust. A server may have the name of an agent.
+    (folder / ".compozy" / "mcp.json").write_text('{"mcpServers": {"scout": {"command": "scout-srv"}}}')
     return {"workspace_id": session["workspace_id"], "session_id": session["id"], "name": "scout"}
 
 

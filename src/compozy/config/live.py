@@ -1,4 +1,4 @@
-"""Taking over changed settings while the daemon runs (contract §2.1): roles, models of providers, servers, disabled skills.
+"""Taking over changed settings while the daemon runs (contract §2.1): roles, models, MCP servers, disabled skills.
 
 Everybody in the daemon holds one `Config`. This is the only place that changes it after the start, one whole value at
 a time, from the thread of the event loop; every other change waits for the next start.
