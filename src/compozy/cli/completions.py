@@ -1,10 +1,11 @@
 """What a shell offers for names and ids: asks the running daemon, briefly, and offers nothing when it cannot."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import click
 
-from compozy.cli.connection import connected, fetch, objects, text_of
+from compozy.cli.connection import connected
 from compozy.cli.invocation import Invocation
 from compozy.cli.workspace_context import find
 from compozy.model.errors import CompozyError
@@ -12,31 +13,41 @@ from compozy.model.errors import CompozyError
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+    from compozy.client.typed import Client
+
+# Names of a workspace ("" for none) with a remark on each.
+Look = Callable[["Client", str], list[tuple[str, str]]]
+
 
 def agents(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the agents in force here."""
-    return _offer("/api/agents", "agents", ("name",), "origin", incomplete)
+    return _offer(
+        lambda client, place: [(row.name, row.origin) for row in client.agents.list(place).agents], incomplete
+    )
 
 
 def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the sessions of this workspace, newest first."""
-    return _offer("/api/sessions", "sessions", ("id",), "name", incomplete)
+    return _offer(
+        lambda client, place: [(row.id, row.name) for row in client.sessions.list(place).sessions], incomplete
+    )
 
 
 def workspaces(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the names of the registered workspaces."""
-    return _offer("/api/workspaces", "workspaces", ("name",), "root_dir", incomplete)
+    return _offer(
+        lambda client, _: [(row.name, row.root_dir) for row in client.workspaces.list()], incomplete, anywhere=True
+    )
 
 
-def _offer(path: str, key: str, fields: tuple[str, ...], remark: str, incomplete: str) -> "list[CompletionItem]":
+def _offer(look: Look, incomplete: str, *, anywhere: bool = False) -> "list[CompletionItem]":
     from click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up cost
 
     try:
         with connected(Invocation(format="json")) as client:
-            context = None if key == "workspaces" else find(client)
-            found = objects(fetch(client, "GET", path, query={"workspace": context.id if context else ""}).get(key))
+            context = None if anywhere else find(client)
+            names = look(client, context.id if context else "")
     except (CompozyError, OSError):
         # A person is typing: whatever is wrong will be said when the command runs.
         return []
-    names = [(text_of(row, field), text_of(row, remark)) for row in found for field in fields]
     return [CompletionItem(name, help=help_text) for name, help_text in names if name.startswith(incomplete)]

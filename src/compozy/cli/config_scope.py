@@ -8,7 +8,7 @@ from pathlib import Path
 
 # First, before anything of `config`: it keeps msgspec from loading what it does not need.
 import compozy.model.record  # noqa: F401
-from compozy.cli.connection import JsonObject, connected, fetch
+from compozy.cli.connection import JsonObject, connected
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note
 from compozy.cli.workspace_context import authored_root, existing_folder, is_path, named
@@ -37,7 +37,7 @@ def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:
 
     try:
         with connected(invocation) as client:
-            answer = fetch(client, "POST", "/api/settings/reload")
+            answer = client.settings.reload()
     except DaemonUnreachable:
         return {"applied": False, "next_action": "none"}
     if lifecycle == "live":
@@ -50,9 +50,7 @@ def tell_whether_to_restart(invocation: Invocation) -> None:
     from compozy.client import DaemonUnreachable  # noqa: PLC0415 - start-up cost
 
     with suppress(DaemonUnreachable), connected(invocation) as client:
-        tell_what_is_next(
-            invocation, {"next_action": fetch(client, "POST", "/api/settings/reload").get("next_action")}
-        )
+        tell_what_is_next(invocation, {"next_action": client.settings.reload().get("next_action")})
 
 
 def tell_what_is_next(invocation: Invocation, outcome: JsonObject) -> None:

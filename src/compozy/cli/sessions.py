@@ -1,44 +1,23 @@
-"""What the session commands share: finding a session by id, its columns, and the choice of who answers questions.
-
-Per-session routes need the workspace; the id alone is enough for a person (contract §4).
-"""
+"""What the session commands share: a session's columns, reading a text, and who answers questions."""
 
 import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
 
 import click
 
-from compozy.cli.connection import JsonObject, as_object, fetch, text_of
+from compozy.cli.connection import text_of
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column
 from compozy.cli.wording import age, parse_duration
 
 if TYPE_CHECKING:
-    from compozy.client.typed import Client
-
     _FloatType = click.ParamType[float]
 else:
     # Older releases of click know no type of their values.
     _FloatType = click.ParamType
 
 F = TypeVar("F", bound=Callable[..., object])
-
-
-def find_session(client: "Client", session_id: str) -> JsonObject:
-    """Return the session with that id.
-
-    Raises:
-        ApiError: there is none (404).
-    """
-    return as_object(fetch(client, "GET", f"/api/sessions/{quote(session_id, safe='')}").get("session"))
-
-
-def session_path(session: Mapping[str, object]) -> str:
-    """Return the path below which the operations of a session lie."""
-    workspace, session_id = text_of(session, "workspace_id"), text_of(session, "id")
-    return f"/api/workspaces/{quote(workspace, safe='')}/sessions/{quote(session_id, safe='')}"
 
 
 def runtime_text(session: Mapping[str, object]) -> str:

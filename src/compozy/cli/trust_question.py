@@ -5,18 +5,20 @@ Only a terminal is asked. Everywhere else the refusal stands, and its `try:` lin
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from compozy.cli.connection import JsonObject, fetch, objects, text_of
+from compozy.cli.connection import text_of
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, one_line
 from compozy.model.errors import LocalError
 
 if TYPE_CHECKING:
     from compozy.client.typed import Client
+    from compozy.model.trust import TrustReport
 
+T = TypeVar("T")
 TRUST_REQUIRED = "trust_required"
 _KINDS = {
     "agent_command": "agent program",
@@ -37,7 +39,7 @@ def kind_of(item: Mapping[str, object]) -> str:
     return _KINDS.get(kind, kind)
 
 
-def with_trust(client: "Client", invocation: Invocation, create: Callable[[], JsonObject]) -> JsonObject:
+def with_trust(client: "Client", invocation: Invocation, create: Callable[[], T]) -> T:
     """Do what needs trust; when it is refused for that and a person is there, ask and try once more.
 
     Raises:
@@ -53,36 +55,32 @@ def with_trust(client: "Client", invocation: Invocation, create: Callable[[], Js
         found = error.facts.get("evidence")
         evidence: Mapping[str, object] = found if isinstance(found, Mapping) else {}
         workspace, agent = text_of(evidence, "workspace"), text_of(evidence, "agent")
-        report = fetch(client, "GET", "/api/trust", query={"workspace": workspace, "agent": agent})
-        ask_and_grant(client, report, f"Agent {agent!r} uses what this workspace brings:")
+        ask_and_grant(
+            client, client.trust.show(workspace, agent), f"Agent {agent!r} uses what this workspace brings:"
+        )
     return create()
 
 
-def ask_and_grant(client: "Client", answer: JsonObject, title: str) -> JsonObject:
+def ask_and_grant(client: "Client", report: "TrustReport", title: str) -> "TrustReport":
     """Show a report, ask, and grant exactly what was shown.
 
     Raises:
         LocalError: the answer was no.
     """
-    report = answer.get("trust")
-    facts: Mapping[str, object] = report if isinstance(report, Mapping) else {}
-    sys.stderr.write(clean(f"{title}\n{items_text(facts)}"))
+    sys.stderr.write(clean(f"{title}\n{items_text(report)}"))
     sys.stderr.flush()
     if not click.confirm("Trust these files as they are now?", default=False, err=True):
         raise LocalError("not trusted; nothing was started", code=TRUST_REQUIRED)
-    body = {"workspace": text_of(facts, "root_dir"), "agent": text_of(facts, "agent"), "digest": facts.get("digest")}
-    return fetch(client, "POST", "/api/trust", body=body)
+    return client.trust.grant(report.root_dir, report.digest, report.agent)
 
 
-def items_text(report: Mapping[str, object]) -> str:
+def items_text(report: "TrustReport") -> str:
     """Return the items that are not trusted yet, each with what would run and where that stands."""
     lines: list[str] = []
-    for item in objects(report.get("items")):
-        if item.get("trusted"):
+    for item in report.items:
+        if item.trusted:
             continue
-        lines.append(f"  {kind_of(item)} {one_line(text_of(item, 'name'))}: {one_line(text_of(item, 'runs'))}")
-        references = item.get("references")
-        for reference in references if isinstance(references, list) else []:
-            lines.append(f"    receives {one_line(str(reference))}")
-        lines.append(f"    from {text_of(item, 'path')} (sha256 {text_of(item, 'digest')[:12]})")
+        lines.append(f"  {_KINDS.get(item.kind, item.kind)} {one_line(item.name)}: {one_line(item.runs)}")
+        lines += [f"    receives {one_line(reference)}" for reference in item.references]
+        lines.append(f"    from {item.path} (sha256 {item.digest[:12]})")
     return "\n".join(lines) + "\n"

@@ -1,27 +1,29 @@
 """What a finished turn leaves on the screen: the final object for programs, the footer for people, the exit code."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
-from compozy.cli.connection import JsonObject, text_of
+from compozy.cli.connection import JsonObject
 from compozy.cli.failures import Failure, local, report
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write_json_line
 from compozy.cli.turns import TurnResult
 
+if TYPE_CHECKING:
+    from compozy.model.session import Session
+
 # Printed as the last line of jsonl, after the frames of the stream.
 RESULT_FRAME = "compozy-result"
 
 
-def report_object(
-    result: TurnResult, session: Mapping[str, object], first: Mapping[str, object] | None = None
-) -> JsonObject:
+def report_object(result: TurnResult, session: "Session", first: Mapping[str, object] | None = None) -> JsonObject:
     """Return the one object that says everything about the turn; `first` holds fields to put before the others."""
     record, ending = result.record, result.ending
     found: JsonObject = {
         **(first or {}),
-        "agent": text_of(session, "agent_name"),
-        "session_id": text_of(session, "id"),
-        "workspace_id": text_of(session, "workspace_id"),
+        "agent": session.agent_name,
+        "session_id": session.id,
+        "workspace_id": session.workspace_id,
         "turn_id": record.turn_id,
         "text": record.text,
         "tool_calls": [call.as_json() for call in record.tool_calls.values()],

@@ -11,9 +11,8 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
-from compozy.cli.connection import JsonObject, as_object, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, as_object, text_of
 from compozy.cli.daemon_start import is_still_running
 from compozy.cli.interrupts import Interrupts, LeaveNow
 from compozy.cli.invocation import Invocation
@@ -27,8 +26,9 @@ from compozy.cli.wording import seconds_until, write_duration
 from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
 
 if TYPE_CHECKING:
-    from compozy.client import EventStream
+    from compozy.client.calls.streams import PromptStream
     from compozy.client.typed import Client
+    from compozy.model.session import Session
 
 # The error code of a person who left while the turn goes on.
 LEFT_RUNNING = "left_running"
@@ -65,15 +65,12 @@ class TurnResult:
 class Turn:
     """One prompt of one session, from sending it to its end."""
 
-    def __init__(
-        self, client: "Client", invocation: Invocation, session: Mapping[str, object], options: TurnOptions
-    ) -> None:
+    def __init__(self, client: "Client", invocation: Invocation, session: "Session", options: TurnOptions) -> None:
         self.client = client
         self.invocation = invocation
-        self.session_id = text_of(session, "id")
-        self.agent = text_of(session, "agent_name") or "the agent"
-        workspace = quote(text_of(session, "workspace_id"), safe="")
-        self.path = f"/api/workspaces/{workspace}/sessions/{quote(self.session_id, safe='')}"
+        self.session = session
+        self.session_id = session.id
+        self.agent = session.agent_name or "the agent"
         self.options = options
         self.record = TurnRecord()
         status = StatusLine(enabled=invocation.has_live_notes, activity=f"starting {self.agent}")
@@ -116,30 +113,26 @@ class Turn:
     def _follow(self, body: Mapping[str, object]) -> JsonObject | None:
         deadline = time.monotonic() + self.options.timeout if self.options.timeout else None
         with self._open(body) as stream:
-            if stream.answer is not None:
-                return as_object(as_object(stream.answer.json()).get("prompt"))
+            if stream.queued is not None:
+                return as_json(stream.queued)
             self.interrupts.is_streaming = True
             self.printer.status.activity = "working"
-            for event in stream:
+            for frame in stream:
                 self._watch(deadline)
-                if event is not None and event.data == "[DONE]":
-                    break
-                if event is not None:
-                    self._take(as_object(json.loads(event.data)))
+                if frame is not None:
+                    self._take(frame)
                 # Also between the events of an agent that never pauses.
-                if event is None or time.monotonic() >= self.next_look:
+                if frame is None or time.monotonic() >= self.next_look:
                     self._look_up()
                 if self.give_up_at is not None and time.monotonic() > self.give_up_at:
                     break
         return None
 
-    def _open(self, body: Mapping[str, object]) -> "EventStream":
+    def _open(self, body: Mapping[str, object]) -> "PromptStream":
         """Send the prompt. The answer begins when the agent program is up, so the status line moves meanwhile."""
         limit = min(self.options.timeout or _START_SECONDS, _START_SECONDS)
         with self.printer.status.moving():
-            return self.client.transport.stream(
-                "POST", f"{self.path}/prompt", body=body, tick=_TICK_SECONDS, timeout=limit
-            )
+            return self.client.sessions.prompt(self.session, body, tick=_TICK_SECONDS, timeout=limit)
 
     def _watch(self, deadline: float | None) -> None:
         if self.give_up_at is not None:
@@ -157,7 +150,7 @@ class Turn:
         self.give_up_at = time.monotonic() + _CANCEL_GRACE_SECONDS
         self._end_question()
         with suppress(CompozyError):
-            fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
+            self.client.sessions.cancel(self.session)
 
     def _cancel_early(self) -> None:
         """Cancel a turn whose stream has not begun: it can only be cancelled once its agent is up."""
@@ -167,16 +160,15 @@ class Turn:
         deadline = time.monotonic() + _CANCEL_GRACE_SECONDS
         while time.monotonic() < deadline:
             with suppress(CompozyError):
-                answer = fetch(self.client, "POST", f"{self.path}/prompt/cancel", body={})
-                if text_of(answer, "outcome") == "canceled" or self._has_nothing_to_cancel():
+                if self.client.sessions.cancel(self.session).outcome == "canceled" or self._has_nothing_to_cancel():
                     return
             time.sleep(_TICK_SECONDS)
 
     def _has_nothing_to_cancel(self) -> bool:
-        session = as_object(fetch(self.client, "GET", self.path).get("session"))
-        runtime = text_of(session, "runtime", "status")
-        is_idle = runtime == "ready" and session.get("badge") != "running"
-        return session.get("state") == "stopped" or runtime in ("unbound", "failed") or is_idle
+        session = self.client.sessions.get(self.session_id)
+        runtime = session.runtime.status
+        is_idle = runtime == "ready" and session.badge != "running"
+        return session.state == "stopped" or runtime in ("unbound", "failed") or is_idle
 
     def _take(self, frame: JsonObject) -> None:
         if self.invocation.format == "jsonl":
@@ -245,9 +237,9 @@ class Turn:
             permission.decision, permission.decided_by = wish, by
             self._cancel()
             return
-        body = {"request_id": permission.request_id, "turn_id": permission.turn_id or self.record.turn_id}
+        turn_id = permission.turn_id or self.record.turn_id
         try:
-            fetch(self.client, "POST", f"{self.path}/approve", body=body | {"decision": decision})
+            self.client.sessions.approve(self.session, permission.request_id, turn_id, decision)
         except LocalError as error:
             if error.code == "connection_lost":
                 raise
@@ -273,13 +265,12 @@ class Turn:
         stop_reason, found = "", None
         with suppress(CompozyError):
             if self.record.turn_id:
-                query = {"turn_id": self.record.turn_id, "limit": 1}
-                for event in objects(fetch(self.client, "GET", f"{self.path}/events", query=query).get("events")):
-                    content = event.get("content")
-                    facts: Mapping[str, object] = content if isinstance(content, Mapping) else {}
+                for event in self.client.sessions.events(self.session, turn_id=self.record.turn_id, limit=1):
+                    facts = as_object(json.loads(bytes(event.content)))
                     stop_reason, found = text_of(facts, "stop_reason"), facts.get("failure")
             if found is None and (self.record.errors or not self.record.is_finished):
-                found = as_object(fetch(self.client, "GET", self.path).get("session")).get("failure")
+                failure = self.client.sessions.get(self.session_id).failure
+                found = as_json(failure) if failure is not None else None
         return stop_reason, as_object(found) if found else None
 
     def _lost(self, error: LocalError) -> None:

@@ -6,8 +6,8 @@ import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.commands.agent_write import agent_path, print_agent, workspace_field, workspace_option
-from compozy.cli.connection import connected, fetch, objects, text_of
+from compozy.cli.commands.agent_write import print_agent, workspace_option
+from compozy.cli.connection import connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, print_rows
@@ -42,8 +42,7 @@ def agent_history(invocation: Invocation, name: str, workspace: str | None) -> N
     """List what the folder of agent NAME held before each change made through compozy, newest first."""
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        rows = objects(fetch(client, "GET", f"{agent_path(name)}/history", query=query).get("history"))
+        rows = client.agents.history(name, context.id if context else "")
     print_rows(
         invocation,
         [with_source(row, context) for row in rows],
@@ -66,6 +65,5 @@ def agent_restore(invocation: Invocation, name: str, hash_: str, workspace: str 
     """
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        body = {"hash": hash_} | workspace_field(context)
-        answer = fetch(client, "POST", f"{agent_path(name)}/restore", body=body)
-    print_agent(invocation, answer, context)
+        restored = client.agents.restore(name, hash_, workspace=context.id if context else "")
+    print_agent(invocation, restored.agent, context)

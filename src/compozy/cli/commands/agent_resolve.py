@@ -1,13 +1,12 @@
 """`compozy agent resolve NAME`: every value a session would use, with its source and its file (issue 5 item 4)."""
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import connected, objects, text_of
 from compozy.cli.groups import command as cli_command
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
@@ -51,13 +50,12 @@ def command(invocation: Invocation, name: str, workspace: str | None) -> None:
     """Show what a session of agent NAME would use here: each value, which rule gave it, and the file that says it."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        answer = fetch(client, "GET", f"/api/agents/{quote(name, safe='')}/resolution", query=query)
-    found = with_source(as_object(answer.get("resolution")), context)
+        answer = client.agents.resolution(name, context.id if context else "")
+    found = with_source(answer, context)
     if not invocation.is_human:
         print_object(invocation, found, (), name="resolution")
         return
     rows = [[column.render(row) for column in COLUMNS] for row in objects(found.get("values"))]
     write_table(invocation, [column.title for column in COLUMNS], rows)
-    if not found.get("trusted"):
+    if not answer.trusted:
         note(invocation, "\nit starts only after it was trusted; see what it would run with: compozy trust show")

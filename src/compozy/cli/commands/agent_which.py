@@ -3,13 +3,11 @@
 Implements decisions D7–D9 for people (reports P23, P24). The daemon explains; here it is only laid out.
 """
 
-from urllib.parse import quote
-
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, print_object, write, write_fields
@@ -83,9 +81,8 @@ _TITLES = {"invalid": "Does not load", "reserved": "Reserved", "other_name": "Ot
 def _explain(invocation: Invocation, name: str, workspace: str | None) -> JsonObject:
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        answer = fetch(client, "GET", f"/api/agents/{quote(name, safe='')}/definitions", query=query)
-    return with_source(as_object(answer), context)
+        answer = client.agents.definitions(name, context.id if context else "")
+    return with_source(answer, context)
 
 
 def _print_definition(title: str, item: JsonObject, *, gap: bool = False) -> None:

@@ -8,14 +8,13 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
-from urllib.parse import quote
 
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import category_of, runtime_of, with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES, confirm
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, text_of
+from compozy.cli.connection import JsonObject, as_json, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, note, print_object
@@ -24,7 +23,8 @@ from compozy.model.definition import REASONING_EFFORTS
 from compozy.model.errors import LocalError
 
 if TYPE_CHECKING:
-    pass
+    from compozy.model.agent import Agent
+    from compozy.model.authoring import Edit
 
 F = TypeVar("F", bound=Callable[..., object])
 FIELDS = (
@@ -92,9 +92,8 @@ def agent_create(invocation: Invocation, /, name: str, workspace: str | None, **
         raise click.UsageError("an agent needs a prompt; give --prompt or --prompt-file")
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        body: JsonObject = {"scope": "workspace" if context else "global", "agent": agent}
-        answer = fetch(client, "POST", "/api/agents", body=body | workspace_field(context))
-    print_agent(invocation, answer, context)
+        created = client.agents.create(agent, workspace=context.id if context else "")
+    print_agent(invocation, created, context)
 
 
 @command(
@@ -119,19 +118,15 @@ def agent_update(
     """
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        present = as_object(fetch(client, "GET", agent_path(name), query=query).get("agent"))
-        body: JsonObject = {
-            "agent": overlay({key: present[key] for key in _PAYLOAD if key in present}, flags),
-            "expected_digest": expected_digest,
-        }
-        answer = fetch(client, "PUT", agent_path(name), body=body | workspace_field(context))
-    edit = as_object(answer.get("edit", {}))
-    print_agent(invocation, answer, context, edit=edit)
-    if not edit.get("changed", True):
+        place = context.id if context else ""
+        present = as_json(client.agents.get(name, place))
+        wanted = overlay({key: present[key] for key in _PAYLOAD if key in present}, flags)
+        answer = client.agents.update(name, wanted, expected_digest, workspace=place)
+    print_agent(invocation, answer.agent, context, edit=answer.edit)
+    if not answer.edit.changed:
         note(invocation, "nothing changed")
-    elif text_of(edit, "note"):
-        note(invocation, f"note: {text_of(edit, 'note')}; comments and order were not kept")
+    elif answer.edit.note:
+        note(invocation, f"note: {answer.edit.note}; comments and order were not kept")
 
 
 @command(
@@ -154,13 +149,9 @@ def agent_duplicate(
     overrides = overlay({}, flags)
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        body: JsonObject = {"name": name}
-        if scope:
-            body["scope"] = scope
-        if overrides:
-            body["overrides"] = overrides
-        answer = fetch(client, "POST", f"{agent_path(source)}/duplicate", body=body | workspace_field(context))
-    print_agent(invocation, answer, context)
+        place = context.id if context else ""
+        copy = client.agents.duplicate(source, name, scope=scope, workspace=place, overrides=overrides or None)
+    print_agent(invocation, copy, context)
 
 
 @command(
@@ -175,12 +166,10 @@ def agent_delete(invocation: Invocation, name: str, yes: bool, workspace: str | 
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
         confirm(invocation, f'Delete agent "{clean(name)}"?', yes)
-        query = {"workspace": context.id if context else ""}
-        answer = fetch(client, "DELETE", agent_path(name), query=query)
+        answer = client.agents.delete(name, context.id if context else "")
     print_object(invocation, with_source(answer, context), _DELETED, name="deleted")
-    lost = answer.get("not_kept")
-    if isinstance(lost, list) and lost:
-        note(invocation, f"note: too large to be kept, and gone for good: {', '.join(map(str, lost))}")
+    if answer.not_kept:
+        note(invocation, f"note: too large to be kept, and gone for good: {', '.join(answer.not_kept)}")
     note(invocation, f"\ntake it back: compozy agent history {name}")
 
 
@@ -224,19 +213,9 @@ def _read_prompt(name: str) -> str:
         raise LocalError(f"prompt file {name!r} is not UTF-8; save it as UTF-8", code="prompt_file_invalid") from None
 
 
-def agent_path(name: str) -> str:
-    """Return the path of an agent in the API."""
-    return f"/api/agents/{quote(name, safe='')}"
-
-
-def workspace_field(context: WorkspaceContext | None) -> JsonObject:
-    """Return the body's member that names the workspace."""
-    return {"workspace": context.id} if context else {}
-
-
 def print_agent(
-    invocation: Invocation, answer: JsonObject, context: WorkspaceContext | None, *, edit: JsonObject | None = None
+    invocation: Invocation, agent: "Agent", context: WorkspaceContext | None, *, edit: "Edit | None" = None
 ) -> None:
-    """Print the agent of an answer; structured formats also say how an edit was written."""
-    agent = with_source(as_object(answer.get("agent")), context)
-    print_object(invocation, agent | ({"edit": edit} if edit else {}), FIELDS, name="agent")
+    """Print an agent; structured formats also say how an edit was written."""
+    more = {"edit": as_json(edit)} if edit else {}
+    print_object(invocation, with_source(agent, context) | more, FIELDS, name="agent")

@@ -3,18 +3,16 @@
 Showing and exporting ask the daemon; verifying reads a file and needs none.
 """
 
-import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
+from msgspec import structs
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.commands.agent_write import agent_path
-from compozy.cli.connection import JsonObject, connected, fetch
+from compozy.cli.connection import JsonObject, as_json, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, print_object, print_rows, write, write_json, write_json_line
@@ -54,9 +52,8 @@ def _declared(
     client: "Client", name: str, flag: str | None
 ) -> tuple[tuple[Capability, ...], WorkspaceContext | None]:
     context = find(client, flag=flag)
-    query = {"workspace": context.id if context else "", "detail": "rich"}
-    answer = fetch(client, "GET", f"{agent_path(name)}/capabilities", query=query)
-    return msgspec.convert(answer.get("capabilities") or [], tuple[Capability, ...]), context
+    answer = client.agents.capabilities(name, context.id if context else "")
+    return tuple(Capability(**structs.asdict(row)) for row in answer.capabilities), context
 
 
 @command(
@@ -77,7 +74,7 @@ def agent_capabilities(invocation: Invocation, name: str, wanted: tuple[str, ...
     """
     with connected(invocation) as client:
         found, context = _declared(client, name, workspace)
-    rows = [with_source(_plain(capability), context) for capability in choose(found, wanted)]
+    rows = [with_source(capability, context) for capability in choose(found, wanted)]
     print_rows(invocation, rows, COLUMNS, name="capabilities", empty=f"agent {clean(name)} declares no capability")
 
 
@@ -90,7 +87,7 @@ def capability_show(invocation: Invocation, agent: str, wanted: str, workspace: 
     """Show capability ID of AGENT in full."""
     with connected(invocation) as client:
         found, context = _declared(client, agent, workspace)
-    record = with_source(_plain(choose(found, (wanted,))[0]), context)
+    record = with_source(choose(found, (wanted,))[0], context)
     print_object(invocation, record, FIELDS, name="capability")
     if invocation.is_human:
         for title, key in _LISTS:
@@ -128,11 +125,6 @@ def capability_verify(invocation: Invocation, file: str) -> None:
         "id": found.capability.id,
         "digest": found.digest,
         "verified": True,
-        "capability": _plain(found.capability),
+        "capability": as_json(found.capability),
     }
     print_object(invocation, record, _VERIFIED, name="capability")
-
-
-def _plain(capability: Capability) -> JsonObject:
-    record: JsonObject = json.loads(msgspec.json.encode(capability))
-    return record

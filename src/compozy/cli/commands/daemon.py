@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import click
 
-from compozy.cli.connection import JsonObject, connected, fetch, text_of
+from compozy.cli.connection import JsonObject, as_json, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, print_object
@@ -89,7 +89,7 @@ STATUS_FIELDS = (
 def status(invocation: Invocation) -> None:
     """Show the running daemon: where it listens, since when, and what it runs."""
     with connected(invocation) as client:
-        found = fetch(client, "GET", "/api/status")
+        found = as_json(client.daemon.status())
     print_object(invocation, found, STATUS_FIELDS, name="status")
 
 
@@ -106,7 +106,7 @@ DRAIN_FIELDS = (
 def drain(invocation: Invocation) -> None:
     """Accept no new work; what runs goes on."""
     with connected(invocation) as client:
-        print_object(invocation, fetch(client, "POST", "/api/drain", body={}), DRAIN_FIELDS, name="drain")
+        print_object(invocation, as_json(client.daemon.drain()), DRAIN_FIELDS, name="drain")
 
 
 @command("undrain", examples=("compozy undrain",))
@@ -114,4 +114,4 @@ def drain(invocation: Invocation) -> None:
 def undrain(invocation: Invocation) -> None:
     """Accept new work again."""
     with connected(invocation) as client:
-        print_object(invocation, fetch(client, "POST", "/api/undrain", body={}), DRAIN_FIELDS, name="drain")
+        print_object(invocation, as_json(client.daemon.undrain()), DRAIN_FIELDS, name="drain")

@@ -6,7 +6,7 @@ is an error, with 70 when one is a warning.
 
 import click
 
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, as_object, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, note, one_line, print_object, print_rows, write
@@ -58,22 +58,19 @@ def _report(invocation: Invocation, only: str, exclude: str, quiet: bool) -> tup
 
     try:
         with connected(invocation) as client:
-            query: JsonObject = {"only": only, "exclude": exclude, "quiet": quiet}
-            report = fetch(client, "GET", "/api/doctor", query=query)
-            return report, fetch(client, "GET", "/api/status")
+            report = client.daemon.doctor(only=only, exclude=exclude, quiet=quiet)
+            return as_json(report), as_json(client.daemon.status())
     except DaemonUnreachable as error:
         return _without_daemon(invocation, error.message, only, exclude, quiet), None
 
 
 def _without_daemon(invocation: Invocation, reason: str, only: str, exclude: str, quiet: bool) -> JsonObject:
-    import msgspec  # noqa: PLC0415 - start-up cost
-
     from compozy.config.doctor import check_home, finding, report  # noqa: PLC0415 - start-up cost
 
     hint = "compozy daemon start"
     missing = finding("daemon", "not_running", "info", reason, command=hint, freshness="offline")
     made = report([*check_home(invocation.home), missing], 0, only=only, exclude=exclude, quiet=quiet)
-    return as_object(msgspec.to_builtins(made))
+    return as_json(made)
 
 
 def _print(items: list[JsonObject], report: JsonObject) -> None:

@@ -1,12 +1,11 @@
 """`compozy extension add|list|enable|disable|remove`: agents that come in a folder of their own (decisions D13)."""
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 import click
 
 from compozy.cli.commands.session_write import confirm
-from compozy.cli.connection import as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import as_json, as_rows, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, print_rows
@@ -44,10 +43,10 @@ FIELDS = (
 @pass_invocation
 def extension_add(invocation: Invocation, path: str) -> None:
     """Register the extension in folder PATH and bring its agents into force; again: read it anew."""
-    body = {"path": str(existing_folder(path, what_for="extension"))}
+    folder = str(existing_folder(path, what_for="extension"))
     with connected(invocation) as client:
-        answer = fetch(client, "POST", "/api/extensions", body=body)
-    print_object(invocation, as_object(answer.get("extension")), FIELDS, name="extension")
+        added = client.extensions.add(folder)
+    print_object(invocation, as_json(added), FIELDS, name="extension")
 
 
 @command("list", examples=("compozy extension list", "compozy extension list -o json"))
@@ -55,13 +54,12 @@ def extension_add(invocation: Invocation, path: str) -> None:
 def extension_list(invocation: Invocation) -> None:
     """List the registered extensions with their agents."""
     with connected(invocation) as client:
-        rows = objects(fetch(client, "GET", "/api/extensions").get("extensions"))
-    print_rows(
-        invocation, rows, COLUMNS, name="extensions", empty="no extensions yet; add one: compozy extension add PATH"
-    )
-    for row in rows:
-        if row.get("problem"):
-            note(invocation, f"warning: {text_of(row, 'name')}: {text_of(row, 'problem')}")
+        found = client.extensions.list()
+    empty = "no extensions yet; add one: compozy extension add PATH"
+    print_rows(invocation, as_rows(found), COLUMNS, name="extensions", empty=empty)
+    for row in found:
+        if row.problem:
+            note(invocation, f"warning: {row.name}: {row.problem}")
 
 
 @command("enable", examples=("compozy extension enable review-kit",))
@@ -69,7 +67,9 @@ def extension_list(invocation: Invocation) -> None:
 @pass_invocation
 def extension_enable(invocation: Invocation, name: str) -> None:
     """Bring the agents of extension NAME into force."""
-    _switch(invocation, name, "enable")
+    with connected(invocation) as client:
+        enabled = client.extensions.enable(name)
+    print_object(invocation, as_json(enabled), FIELDS, name="extension")
 
 
 @command("disable", examples=("compozy extension disable review-kit",))
@@ -77,7 +77,9 @@ def extension_enable(invocation: Invocation, name: str) -> None:
 @pass_invocation
 def extension_disable(invocation: Invocation, name: str) -> None:
     """Take the agents of extension NAME out of force; it stays registered."""
-    _switch(invocation, name, "disable")
+    with connected(invocation) as client:
+        disabled = client.extensions.disable(name)
+    print_object(invocation, as_json(disabled), FIELDS, name="extension")
 
 
 @command("remove", examples=("compozy extension remove review-kit --yes",))
@@ -88,11 +90,5 @@ def extension_remove(invocation: Invocation, name: str, yes: bool) -> None:
     """Forget extension NAME; its folder stays untouched."""
     with connected(invocation) as client:
         confirm(invocation, f'Forget extension "{name}"?', yes)
-        fetch(client, "DELETE", f"/api/extensions/{quote(name, safe='')}")
+        client.extensions.remove(name)
     note(invocation, f"Forgot extension {name}; its folder is untouched.")
-
-
-def _switch(invocation: Invocation, name: str, verb: str) -> None:
-    with connected(invocation) as client:
-        answer = fetch(client, "POST", f"/api/extensions/{quote(name, safe='')}/{verb}")
-    print_object(invocation, as_object(answer.get("extension")), FIELDS, name="extension")

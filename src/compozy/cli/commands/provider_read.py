@@ -4,11 +4,10 @@ List and status ask the running daemon, whose environment counts; without one th
 """
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 import click
 
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_object, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, print_rows
@@ -89,13 +88,13 @@ def auth_status(invocation: Invocation, name: str | None) -> None:
 
     with connected(invocation) as client:
         try:
-            answer = fetch(client, "POST", f"/api/providers/{quote(name, safe='')}/auth/probe")
+            answer = client.providers.probe(name)
         except ApiError as error:
             if error.code != "provider_probe_unavailable":
                 raise
             note(invocation, f"note: {error.message}")
             answer = {"probe": None}
-        row = fetch(client, "GET", f"/api/providers/{quote(name, safe='')}")
+        row = client.providers.get(name)
     print_object(invocation, {**row, "probe": answer.get("probe")}, FIELDS, name="provider")
 
 
@@ -105,9 +104,8 @@ def auth_status(invocation: Invocation, name: str | None) -> None:
 @pass_invocation
 def models_list(invocation: Invocation, name: str | None, everything: bool) -> None:
     """List the models of provider NAME, or of all; they are facts, never a limit."""
-    query = {"provider_id": name or "", "view": "all" if everything else "curated"}
     with connected(invocation) as client:
-        rows = objects(fetch(client, "GET", "/api/model-catalog/models", query=query).get("models"))
+        rows = client.providers.models(name or "", view="all" if everything else "curated")
     empty = "no models are known; providers that can be asked: compozy provider refresh"
     print_rows(invocation, rows, MODEL_COLUMNS, name="models", empty=empty)
 
@@ -119,10 +117,9 @@ def provider_refresh(invocation: Invocation, name: str | None) -> int:
     """Ask provider NAME, or every one that can be asked, for its models."""
     from compozy.client import ApiError  # noqa: PLC0415 - start-up cost
 
-    path = f"/api/model-catalog/providers/{quote(name, safe='')}/models/refresh" if name else None
     with connected(invocation) as client:
         try:
-            answer = fetch(client, "POST", path or "/api/model-catalog/models/refresh")
+            answer = client.providers.refresh(name or "")
         except ApiError as error:
             if "sources" not in error.envelope:
                 raise
@@ -162,7 +159,7 @@ def _from_daemon_or_here(invocation: Invocation) -> list[JsonObject]:
 
     try:
         with connected(invocation) as client:
-            return objects(fetch(client, "GET", "/api/providers").get("providers"))
+            return list(client.providers.list())
     except DaemonUnreachable:
         return _from_here(invocation)
 

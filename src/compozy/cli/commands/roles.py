@@ -1,13 +1,12 @@
 """`compozy roles list|show`: who does the daemon's own jobs, and where that comes from (contract §4.1, §9)."""
 
 from collections.abc import Mapping
-from urllib.parse import quote
 
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, print_object, print_rows, write, write_fields
@@ -48,8 +47,8 @@ def roles_list(invocation: Invocation, workspace: str | None) -> None:
     """List the daemon's own jobs and who does them here."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        answer = fetch(client, "GET", "/api/roles", query={"workspace": context.id if context else ""})
-    rows = [with_source(row, context) for row in objects(answer.get("roles"))]
+        found = client.roles.list(context.id if context else "")
+    rows = [with_source(row, context) for row in found]
     print_rows(invocation, rows, COLUMNS, name="roles")
 
 
@@ -61,9 +60,7 @@ def roles_show(invocation: Invocation, role: str, workspace: str | None) -> None
     """Show ROLE: who does it, with what, and where each value comes from."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        query = {"workspace": context.id if context else ""}
-        answer = fetch(client, "GET", f"/api/roles/{quote(role, safe='')}", query=query)
-    found = with_source(as_object(answer.get("role")), context)
+        found = with_source(client.roles.get(role, context.id if context else ""), context)
     if invocation.is_human:
         _print(found)
     else:

@@ -14,13 +14,13 @@ import click
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES
-from compozy.cli.connection import JsonObject, as_object, fetch, text_of
+from compozy.cli.connection import as_json, text_of
 from compozy.cli.daemon_start import connected_or_started
 from compozy.cli.failures import describe, report
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, note
-from compozy.cli.sessions import read_text, runtime_text, session_path, turn_options, who_answers
+from compozy.cli.sessions import read_text, runtime_text, turn_options, who_answers
 from compozy.cli.trust_question import with_trust
 from compozy.cli.turn_ending import DEATHS
 from compozy.cli.turn_report import finish, report_object
@@ -31,6 +31,7 @@ from compozy.model.errors import EXIT_AGENT_DIED, CompozyError, LocalError
 
 if TYPE_CHECKING:
     from compozy.client.typed import Client
+    from compozy.model.session import Session
 
 DEFAULT_PERMISSIONS = "approve-reads"
 
@@ -111,21 +112,19 @@ def choose_agent(client: "Client", task: str, context: WorkspaceContext, agent: 
     """Return the named agent, else the daemon's choice for the task, else the default."""
     if agent is not None:
         return Choice(agent, "named on the command line")
-    answer = fetch(client, "POST", "/api/agents/select", body={"task": task, "workspace": context.id})
-    return Choice(text_of(answer, "agent"), text_of(answer, "reason"))
+    found = client.agents.select(task, context.id)
+    return Choice(found.agent, found.reason)
 
 
 def open_session(
     client: "Client", choice: Choice, context: WorkspaceContext, permissions: str, name: str | None
-) -> JsonObject:
+) -> "Session":
     """Create the session for the run."""
-    body = {"agent_name": choice.agent, "name": name, "workspace": context.id, "permissions": permissions}
-    answer = fetch(client, "POST", "/api/sessions", body={key: value for key, value in body.items() if value})
-    return as_object(answer.get("session"))
+    return client.sessions.create(workspace=context.id, agent=choice.agent, name=name or "", permissions=permissions)
 
 
 def _drive(
-    client: "Client", invocation: Invocation, session: JsonObject, task: str, options: TurnOptions
+    client: "Client", invocation: Invocation, session: "Session", task: str, options: TurnOptions
 ) -> TurnResult:
     """Run the one turn; stop the session afterwards, however it ended, unless it was left running on purpose."""
     stop = options.stops_session
@@ -139,10 +138,10 @@ def _drive(
             _stop(client, session)
 
 
-def _stop(client: "Client", session: JsonObject) -> None:
+def _stop(client: "Client", session: "Session") -> None:
     # The answer is there already; a session that cannot be stopped now is no reason to withhold it.
     with suppress(CompozyError):
-        fetch(client, "POST", f"{session_path(session)}/stop", body={})
+        client.sessions.stop(session)
 
 
 def _refused(invocation: Invocation, error: LocalError) -> int:
@@ -154,15 +153,15 @@ def _refused(invocation: Invocation, error: LocalError) -> int:
     return failure.exit_code
 
 
-def _announce(invocation: Invocation, choice: Choice, session: JsonObject, context: WorkspaceContext) -> None:
-    runtime = runtime_text(session)
-    agent = text_of(session, "agent_name") + (f" ({runtime})" if runtime else "")
+def _announce(invocation: Invocation, choice: Choice, session: "Session", context: WorkspaceContext) -> None:
+    runtime = runtime_text(as_json(session))
+    agent = session.agent_name + (f" ({runtime})" if runtime else "")
     note(invocation, f"agent {agent}: {choice.reason or 'the default'}")
     note(invocation, f"workspace {context.workspace.root_dir}\n")
 
 
-def _footer(invocation: Invocation, result: TurnResult, session: JsonObject, seconds: float) -> None:
-    session_id = text_of(session, "id")
+def _footer(invocation: Invocation, result: TurnResult, session: "Session", seconds: float) -> None:
+    session_id = session.id
     calls = count(len(result.record.tool_calls), "tool call")
     note(invocation, f"\nsession {session_id} · {write_duration(seconds)} · {calls}")
     note(invocation, f"  what happened:  compozy session events {session_id}")

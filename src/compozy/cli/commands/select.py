@@ -9,7 +9,7 @@ import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, plain, print_object, print_rows, write
@@ -20,6 +20,7 @@ from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
     from compozy.client.typed import Client
+    from compozy.model.selection import Candidate, Selection
 
 _NONE = "none"
 _RESULTS = (
@@ -74,55 +75,41 @@ def select(
         if task is None:
             results = [_test(client, case, context) for case in cases]
             return _show_results(invocation, results)
-        answer = ask(client, read_text(task, "the task"), context, require, prefer)
+        place = context.id if context else ""
+        answer = client.agents.select(read_text(task, "the task"), place, require=require, prefer=prefer)
     if invocation.is_human:
         _show(answer, explained=explain)
     else:
         print_object(invocation, with_source(answer, context), (), name="selection")
-    return EXIT_OK if answer.get("fits") else EXIT_GENERIC
+    return EXIT_OK if answer.fits else EXIT_GENERIC
 
 
-def ask(
-    client: "Client",
-    task: str,
-    context: WorkspaceContext | None,
-    require: Sequence[str] = (),
-    prefer: Sequence[str] = (),
-) -> JsonObject:
-    """Ask the daemon for its choice."""
-    body: JsonObject = {"task": task, "workspace": context.id if context else ""}
-    # Left out when empty, so that an older daemon still understands the call.
-    body.update({key: list(value) for key, value in (("require", require), ("prefer", prefer)) if value})
-    return fetch(client, "POST", "/api/agents/select", body=body)
-
-
-def _show(answer: JsonObject, *, explained: bool) -> None:
-    candidates = objects(answer.get("candidates"))
-    best = candidates[0] if candidates else {}
-    if answer.get("fits"):
-        write(clean(f"{text_of(answer, 'agent')}  {_percent(best)}: {text_of(answer, 'reason')}\n"))
-        if best.get("missing_inputs"):
-            write(clean(f"  {text_of(best, 'capability')} needs: {plain(best['missing_inputs'])}\n"))
+def _show(answer: "Selection", *, explained: bool) -> None:
+    best = answer.candidates[0] if answer.candidates else None
+    if answer.fits:
+        write(clean(f"{answer.agent}  {_percent(best)}: {answer.reason}\n"))
+        if best is not None and best.missing_inputs:
+            write(clean(f"  {best.capability} needs: {plain(best.missing_inputs)}\n"))
     else:
-        write(clean(f"none fits: {text_of(answer, 'reason')}\n"))
-        if text_of(answer, "agent"):
-            write(clean(f"  a run would use {text_of(answer, 'agent')}\n"))
+        write(clean(f"none fits: {answer.reason}\n"))
+        if answer.agent:
+            write(clean(f"  a run would use {answer.agent}\n"))
     if not explained:
         return
-    for title, rows in (("Also fit", candidates[1:]), ("Do not fit", objects(answer.get("rejected")))):
-        if rows:
-            write(f"\n{title}\n")
-        for row in rows:
-            reason = (
-                text_of(row, "reason") or "; ".join(map(str, _list(row.get("reasons")))) or "it has what is required"
-            )
-            write(clean(f"  {text_of(row, 'name')}  {_percent(row)}: {reason}".replace("  :", ":") + "\n"))
+    if answer.candidates[1:]:
+        write("\nAlso fit\n")
+    for row in answer.candidates[1:]:
+        reason = "; ".join(row.reasons) or "it has what is required"
+        write(clean(f"  {row.name}  {_percent(row)}: {reason}".replace("  :", ":") + "\n"))
+    if answer.rejected:
+        write("\nDo not fit\n")
+    for other in answer.rejected:
+        write(clean(f"  {other.name}: {other.reason or 'it has what is required'}\n"))
 
 
-def _percent(row: JsonObject) -> str:
-    value = row.get("confidence")
-    # Nothing is certain: a chance that rounds to one is shown as 99 of 100.
-    return f"{min(float(value), 0.99):.0%}" if isinstance(value, (int, float)) else ""
+def _percent(row: "Candidate | None") -> str:
+    # Nothing is certain: a chance that rounds to one is shown as 99 of 100. One that nobody estimated is not shown.
+    return f"{min(row.confidence, 0.99):.0%}" if row is not None and row.confidence else ""
 
 
 def _list(value: object) -> list[object]:
@@ -166,12 +153,13 @@ def _read_cases(file: str) -> list[JsonObject]:
 
 def _test(client: "Client", case: JsonObject, context: WorkspaceContext | None) -> JsonObject:
     wishes = [[str(one) for one in _list(case.get(key))] for key in ("require", "prefer")]
-    answer = ask(client, text_of(case, "task"), context, *wishes)
-    chosen = text_of(answer, "agent") if answer.get("fits") else _NONE
+    place = context.id if context else ""
+    answer = client.agents.select(text_of(case, "task"), place, require=wishes[0], prefer=wishes[1])
+    chosen = answer.agent if answer.fits else _NONE
     expected = text_of(case, "expect")
     result = "ok" if chosen == expected else "WRONG"
-    reason = text_of(answer, "reason")
-    return {"result": result, "expected": expected, "chosen": chosen, "task": case["task"], "reason": reason}
+    row: JsonObject = {"result": result, "expected": expected, "chosen": chosen, "task": case["task"]}
+    return {**row, "reason": answer.reason}
 
 
 def _show_results(invocation: Invocation, results: Sequence[JsonObject]) -> int:

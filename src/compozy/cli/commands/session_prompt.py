@@ -7,7 +7,7 @@ from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write_json
-from compozy.cli.sessions import find_session, read_text, turn_options, who_answers
+from compozy.cli.sessions import read_text, turn_options, who_answers
 from compozy.cli.turn_report import finish, report_object
 from compozy.cli.turns import Turn, TurnOptions, prompt_body
 
@@ -66,7 +66,7 @@ def session_prompt(
         body["runtime"] = runtime
     options = TurnOptions(on_ask=who_answers(invocation, on_ask), timeout=timeout)
     with connected(invocation) as client:
-        session = find_session(client, session_id)
+        session = client.sessions.get(session_id)
         turn = Turn(client, invocation, session, options)
         result = turn.run(body)
     if result.queued is not None:

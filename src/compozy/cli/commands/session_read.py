@@ -3,16 +3,14 @@
 Implements contract §3.5 (reads) and §4.1. `events --follow` shows each event once, also over a lost connection.
 """
 
-import json
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, given, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, as_rows, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, one_line, print_object, print_rows, write, write_json, write_json_line
@@ -20,15 +18,10 @@ from compozy.cli.sessions import (
     SESSION_COLUMNS,
     SESSION_FIELDS,
     SESSION_TOON,
-    find_session,
-    session_path,
 )
 from compozy.cli.wording import age, parse_duration
 from compozy.cli.workspace_context import find
 from compozy.model.times import format_time
-
-if TYPE_CHECKING:
-    pass
 
 STATES = ("starting", "active", "stopping", "stopped")
 TYPES = ("user", "system", "coordinator", "spawned")
@@ -68,36 +61,43 @@ def session_list(
     include_archived: bool,
     kind: str | None,
     query: str | None,
-    **filters: object,
+    agent: str | None,
+    parent: str | None,
+    root: str | None,
+    sort: str | None,
+    cursor: str | None,
+    limit: int | None,
 ) -> None:
     """List sessions, newest first: the active ones of this workspace unless told otherwise."""
     with connected(invocation) as client:
         context = None if all_workspaces else find(client, flag=workspace)
-        chosen: JsonObject = {
-            **filters,
-            "workspace": context.id if context else "",
-            "state": state or ("" if every_state or archived else "active"),
-            "type": kind,
-            "q": query,
-            "archive": "only" if archived else "include" if include_archived else "",
-        }
-        answer = fetch(client, "GET", "/api/sessions", query=chosen)
+        page = client.sessions.list(
+            context.id if context else "",
+            state=state or ("" if every_state or archived else "active"),
+            type=kind or "",
+            agent=agent or "",
+            parent=parent or "",
+            root=root or "",
+            q=query or "",
+            archive="only" if archived else "include" if include_archived else "",
+            sort=sort or "",
+            cursor=cursor or "",
+            limit=limit,
+        )
     empty = 'no sessions match; start one with: compozy run "your task"'
     if not every_state and state is None:
         empty = "no active session here; see all with: compozy session list --all --all-workspaces"
-    rows = objects(answer.get("sessions"))
     print_rows(
         invocation,
-        rows,
+        as_rows(page.sessions),
         SESSION_COLUMNS,
         name="sessions",
         toon_columns=SESSION_TOON,
-        envelope=with_source(answer, context),
+        envelope=with_source(page, context),
         empty=empty,
     )
-    cursor = text_of(answer, "page", "next_cursor")
-    if cursor:
-        note(invocation, f"\nmore of {text_of(answer, 'page', 'total')}; continue with: --cursor {cursor}")
+    if page.page.next_cursor:
+        note(invocation, f"\nmore of {page.page.total}; continue with: --cursor {page.page.next_cursor}")
 
 
 def event_text(event: Mapping[str, object]) -> str:
@@ -144,32 +144,24 @@ def session_events(
     follow: bool,
 ) -> None:
     """Print the stored events of session SESSION_ID, oldest first."""
-    query: JsonObject = {"limit": last, "since": moment(since), "type": kind, "archive": archive}
-    if after is not None:
-        query["after_sequence"] = str(after)
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        events = objects(fetch(client, "GET", f"{session_path(session)}/events", query=query).get("events"))
+        session = client.sessions.get(session_id)
+        events = client.sessions.events(
+            session, after=after, limit=last, since=moment(since) or "", type=kind or "", archive=archive or ""
+        )
         if not follow:
             empty = 'no events yet; send a prompt with: compozy session prompt ID "your task"'
-            print_rows(invocation, events, EVENT_COLUMNS, name="events", empty=empty)
+            print_rows(invocation, as_rows(events), EVENT_COLUMNS, name="events", empty=empty)
             return
         for event in events:
-            _print_event(invocation, event)
-        seen = max((int(text_of(event, "sequence") or 0) for event in events), default=after or 0)
-        path = f"{session_path(session)}/stream"
-        raw_query = given({"frames": "raw", "after_sequence": str(seen)})
-        with client.transport.stream("GET", path, query=raw_query, resume=True) as stream:
-            for message in stream:
-                if message is None or message.event in ("error", "transcript_snapshot"):
-                    continue
-                event = as_object(json.loads(message.data))
-                sequence = int(text_of(event, "sequence") or 0)
-                if sequence > seen and kind in (None, event.get("type")):
-                    _print_event(invocation, event)
-                seen = max(seen, sequence)
-                if message.event == "session_stopped":
-                    return
+            _print_event(invocation, as_json(event))
+        seen = max((event.sequence for event in events), default=after or 0)
+        for event in client.sessions.follow(session, after=seen):
+            if event.sequence > seen and kind in (None, event.type):
+                _print_event(invocation, as_json(event))
+            seen = max(seen, event.sequence)
+            if event.type == "session_stopped":
+                return
 
 
 def moment(since: str | None) -> str | None:
@@ -200,7 +192,7 @@ def _print_event(invocation: Invocation, event: JsonObject) -> None:
 def session_status(invocation: Invocation, session_id: str) -> None:
     """Show session SESSION_ID: its state, its runtime, and who or what it waits for."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
+        session = as_json(client.sessions.get(session_id))
     fields = (
         *SESSION_FIELDS,
         Column("Definition", "definition_state", _definition_text),
@@ -250,7 +242,7 @@ INTERACTION_COLUMNS = (
 def session_interactions(invocation: Invocation, session_id: str, status: str | None) -> None:
     """List what session SESSION_ID has asked a person."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        answer = fetch(client, "GET", f"{session_path(session)}/interactions", query={"status": status})
-    rows = objects(answer.get("interactions"))
-    print_rows(invocation, rows, INTERACTION_COLUMNS, name="interactions", envelope=answer, empty="no questions")
+        session = client.sessions.get(session_id)
+        rows = as_rows(client.sessions.interactions(session, status or ""))
+    envelope = {"interactions": rows}
+    print_rows(invocation, rows, INTERACTION_COLUMNS, name="interactions", envelope=envelope, empty="no questions")

@@ -3,18 +3,25 @@
 Implements contract §3.5 and §4.1; exit code 66 when there is nothing to cancel (§4.4), decision D23 (stop twice).
 """
 
+from typing import TYPE_CHECKING
+
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write, write_json, write_json_line
-from compozy.cli.sessions import SESSION_FIELDS, SESSION_TOON, find_session, session_path
+from compozy.cli.sessions import SESSION_FIELDS, SESSION_TOON
 from compozy.cli.trust_question import with_trust
 from compozy.cli.workspace_context import find_or_register
 from compozy.model.errors import EXIT_NOTHING_IN_FLIGHT, EXIT_OK, EXIT_REFUSED, LocalError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from compozy.model.session import Interaction
 
 DECISIONS = ("allow-once", "allow-always", "reject-once", "reject-always")
 PERMISSION_MODES = ("deny-all", "approve-reads", "approve-all")
@@ -55,21 +62,14 @@ def session_new(
         raise click.UsageError("--workspace and --cwd are mutually exclusive; give one of them")
     if cwd is not None and not cwd.startswith("/"):
         raise click.UsageError(f"--cwd {cwd!r} is not absolute; write the whole path")
-    body: JsonObject = {
-        "agent_name": agent,
-        "name": name,
-        "parent_session_id": parent,
-        "permissions": permissions,
-    }
+    wanted = {"agent": agent or "", "name": name or "", "parent": parent or "", "permissions": permissions or ""}
     with connected(invocation) as client:
         context = find_or_register(client, flag=workspace, path=cwd)
-        body["workspace"] = context.id
-        wanted = {k: v for k, v in body.items() if v}
-        answer = with_trust(client, invocation, lambda: fetch(client, "POST", "/api/sessions", body=wanted))
-    session = with_source(as_object(answer.get("session")), context)
+        made = with_trust(client, invocation, lambda: client.sessions.create(workspace=context.id, **wanted))
+    session = with_source(made, context)
     toon_fields = [column.field for column in SESSION_TOON]
     print_object(invocation, session, SESSION_FIELDS, name="session", toon_fields=toon_fields)
-    note(invocation, f'\nsend it a task: compozy session prompt {text_of(session, "id")} "your task"')
+    note(invocation, f'\nsend it a task: compozy session prompt {made.id} "your task"')
 
 
 @command("stop", examples=("compozy session stop sess-0123456789abcdef",))
@@ -78,8 +78,8 @@ def session_new(
 def session_stop(invocation: Invocation, session_id: str) -> None:
     """Stop session SESSION_ID and end its agent program; its history stays, a prompt wakes it again."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        fetch(client, "POST", f"{session_path(session)}/stop", body={})
+        session = client.sessions.get(session_id)
+        client.sessions.stop(session)
     _done(invocation, {"session_id": session_id, "stopped": True}, f"stopped {session_id}")
 
 
@@ -100,27 +100,21 @@ def session_approve(
 ) -> None:
     """Answer the permission question of session SESSION_ID."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        pending = objects(
-            fetch(client, "GET", f"{session_path(session)}/interactions", query={"status": "pending"}).get(
-                "interactions"
-            )
+        session = client.sessions.get(session_id)
+        chosen = _question(session_id, client.sessions.interactions(session, "pending"), request_id)
+        answer = client.sessions.approve(
+            session,
+            request_id or (chosen.provider_request_id if chosen else ""),
+            turn_id or (chosen.turn_id if chosen else ""),
+            decision,
         )
-        chosen = _question(session_id, pending, request_id)
-        body = {
-            "request_id": request_id or text_of(chosen, "provider_request_id"),
-            "turn_id": turn_id or text_of(chosen, "turn_id"),
-            "decision": decision,
-        }
-        answer = fetch(client, "POST", f"{session_path(session)}/approve", body=body)
-    text = f"{text_of(answer, 'outcome')}: {text_of(answer, 'resolved_decision') or text_of(answer, 'decision')}"
-    _done(invocation, answer, text)
+    _done(invocation, as_json(answer), f"{answer.outcome}: {answer.resolved_decision or answer.decision}")
 
 
-def _question(session_id: str, pending: list[JsonObject], request_id: str | None) -> JsonObject:
-    matching = [q for q in pending if q.get("kind") == "permission"]
+def _question(session_id: str, pending: "Sequence[Interaction]", request_id: str | None) -> "Interaction | None":
+    matching = [question for question in pending if question.kind == "permission"]
     if request_id is not None:
-        return next((q for q in matching if q.get("provider_request_id") == request_id), {})
+        return next((question for question in matching if question.provider_request_id == request_id), None)
     if not matching:
         raise LocalError(
             f"session {session_id!r} has no pending permission question; look at what it asked before",
@@ -129,7 +123,7 @@ def _question(session_id: str, pending: list[JsonObject], request_id: str | None
             hint=f"compozy session interactions {session_id}",
         )
     if len(matching) > 1:
-        ids = ", ".join(text_of(q, "provider_request_id") for q in matching)
+        ids = ", ".join(question.provider_request_id for question in matching)
         raise LocalError(
             f"session {session_id!r} asks {len(matching)} questions; choose one with --request-id: {ids}",
             exit_code=EXIT_REFUSED,
@@ -145,10 +139,14 @@ def _question(session_id: str, pending: list[JsonObject], request_id: str | None
 def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
     """Cancel the running turn of session SESSION_ID; exits with 66 when nothing runs."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        answer = fetch(client, "POST", f"{session_path(session)}/prompt/cancel", body={})
-    outcome = text_of(answer, "outcome")
-    _done(invocation, answer, "nothing is running" if outcome == "nothing-in-flight" else "the turn was cancelled")
+        session = client.sessions.get(session_id)
+        answer = client.sessions.cancel(session)
+    outcome = answer.outcome
+    _done(
+        invocation,
+        as_json(answer),
+        "nothing is running" if outcome == "nothing-in-flight" else "the turn was cancelled",
+    )
     return EXIT_NOTHING_IN_FLIGHT if outcome == "nothing-in-flight" else EXIT_OK
 
 
@@ -159,9 +157,9 @@ def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
 def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
     """Delete session SESSION_ID with its whole history."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
+        session = client.sessions.get(session_id)
         confirm(invocation, f'Delete session "{session_id}"?', yes)
-        fetch(client, "DELETE", session_path(session))
+        client.sessions.delete(session)
     _done(invocation, {"session_id": session_id, "removed": True}, f"removed {session_id}")
 
 
@@ -172,9 +170,9 @@ def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
 def session_rename(invocation: Invocation, session_id: str, name: str) -> None:
     """Give session SESSION_ID the name NAME."""
     with connected(invocation) as client:
-        session = find_session(client, session_id)
-        answer = fetch(client, "PATCH", session_path(session), body={"name": name})
-    print_object(invocation, as_object(answer.get("session", answer)), SESSION_FIELDS, name="session")
+        session = client.sessions.get(session_id)
+        renamed = client.sessions.rename(session, name)
+    print_object(invocation, as_json(renamed), SESSION_FIELDS, name="session")
 
 
 def confirm(invocation: Invocation, question: str, yes: bool) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from compozy.cli import completions
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.operators import refuse_agents
@@ -20,6 +20,7 @@ from compozy.cli.workspace_context import find_or_register
 
 if TYPE_CHECKING:
     from compozy.client.typed import Client
+    from compozy.model.trust import TrustReport
 
 COLUMNS = (
     Column("TRUSTED", "trusted"),
@@ -45,7 +46,7 @@ def _options(function: click.decorators.FC) -> click.decorators.FC:
 def trust_show(invocation: Invocation, workspace: str | None, agent: str | None) -> None:
     """Show what a workspace brings that would run, receive secrets or widen rights. Runs nothing."""
     with connected(invocation) as client:
-        report = as_object(_report(client, workspace, agent).get("trust"))
+        report = as_json(_report(client, workspace, agent))
     _print(invocation, report)
 
 
@@ -67,27 +68,21 @@ def trust_grant(
     """Trust what a workspace brings as it is now. A file that changes later asks again."""
     refuse_agents("trust")
     with connected(invocation) as client:
-        answer = _report(client, workspace, agent)
-        before = as_object(answer.get("trust"))
-        if before.get("trusted"):
+        report = before = _report(client, workspace, agent)
+        if before.trusted:
             note(invocation, "nothing to trust: everything here is trusted, or needs no trust")
         elif digest is None and not yes:
             if not invocation.can_ask:
                 raise click.UsageError("nobody can be asked here; add --digest of what you looked at, or --yes")
-            answer = ask_and_grant(client, answer, f"{text_of(before, 'root_dir')} brings:")
+            report = ask_and_grant(client, before, f"{before.root_dir} brings:")
         else:
-            body = {
-                "workspace": text_of(before, "root_dir"),
-                "agent": agent or "",
-                "digest": digest if digest is not None else text_of(before, "digest"),
-            }
-            answer = fetch(client, "POST", "/api/trust", body=body)
-    report = as_object(answer.get("trust"))
+            seen = digest if digest is not None else before.digest
+            report = client.trust.grant(before.root_dir, seen, agent or "")
     if not invocation.is_human:
-        print_object(invocation, report, (), name="trust")
-    elif not before.get("trusted"):
-        granted = sum(not item.get("trusted") for item in objects(before.get("items")))
-        note(invocation, f"trusted {count(granted, 'item')} of {text_of(report, 'root_dir')} as of now")
+        print_object(invocation, as_json(report), (), name="trust")
+    elif not before.trusted:
+        granted = sum(not item.trusted for item in before.items)
+        note(invocation, f"trusted {count(granted, 'item')} of {report.root_dir} as of now")
 
 
 @command("revoke", examples=("compozy trust revoke", "compozy trust revoke --workspace ~/project --agent reviewer"))
@@ -98,17 +93,16 @@ def trust_revoke(invocation: Invocation, workspace: str | None, agent: str | Non
     refuse_agents("trust")
     with connected(invocation) as client:
         context = find_or_register(client, flag=workspace)
-        answer = fetch(client, "DELETE", "/api/trust", query={"workspace": context.id, "agent": agent})
+        answer = client.trust.revoke(context.id, agent or "")
     if invocation.is_human:
-        number = answer.get("revoked")
-        note(invocation, f"took back trust in {count(number if isinstance(number, int) else 0, 'file')}")
+        note(invocation, f"took back trust in {count(answer.revoked, 'file')}")
     else:
-        print_object(invocation, answer, (), name="trust")
+        print_object(invocation, as_json(answer), (), name="trust")
 
 
-def _report(client: "Client", workspace: str | None, agent: str | None) -> JsonObject:
+def _report(client: "Client", workspace: str | None, agent: str | None) -> "TrustReport":
     context = find_or_register(client, flag=workspace)
-    return fetch(client, "GET", "/api/trust", query={"workspace": context.id, "agent": agent})
+    return client.trust.show(context.id, agent or "")
 
 
 def _print(invocation: Invocation, report: JsonObject) -> None:

@@ -1,19 +1,20 @@
 """`compozy workspace add|list|info|edit|remove`: the folders agents work in (contract §3.4, §4.1)."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
 import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import LIST_COLUMNS, with_source
 from compozy.cli.commands.session_write import confirm
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects
+from compozy.cli.connection import JsonObject, as_json, as_rows, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, print_rows, write, write_json, write_json_line, write_table
 from compozy.cli.sessions import SESSION_COLUMNS
 from compozy.cli.workspace_context import WorkspaceContext, existing_folder, find
 from compozy.model.errors import LocalError
+from compozy.model.record import Record
 
 COLUMNS = (
     Column("ID", "id"),
@@ -55,16 +56,17 @@ def workspace_add(
     sandbox: str | None,
 ) -> None:
     """Register the folder PATH as a workspace."""
-    body: JsonObject = {"root_dir": str(existing_folder(path))}
-    more: JsonObject = {
-        "name": name,
-        "add_dirs": [str(existing_folder(folder)) for folder in add_dirs],
-        "default_agent": default_agent,
-        "sandbox_ref": sandbox,
-    }
+    root = str(existing_folder(path))
+    folders = [str(existing_folder(folder)) for folder in add_dirs]
     with connected(invocation) as client:
-        answer = fetch(client, "POST", "/api/workspaces", body=body | {k: v for k, v in more.items() if v})
-    print_object(invocation, as_object(answer.get("workspace")), FIELDS, name="workspace")
+        made = client.workspaces.create(
+            root,
+            name=name or None,
+            add_dirs=folders or None,
+            default_agent=default_agent or None,
+            sandbox_ref=sandbox or None,
+        )
+    print_object(invocation, as_json(made), FIELDS, name="workspace")
 
 
 @command("list", examples=("compozy workspace list", "compozy workspace list -o json"))
@@ -72,7 +74,7 @@ def workspace_add(
 def workspace_list(invocation: Invocation) -> None:
     """List the registered workspaces."""
     with connected(invocation) as client:
-        rows = objects(fetch(client, "GET", "/api/workspaces").get("workspaces"))
+        rows = as_rows(client.workspaces.list())
     print_rows(
         invocation, rows, COLUMNS, name="workspaces", empty="no workspaces yet; register one: compozy workspace add ."
     )
@@ -85,14 +87,18 @@ def workspace_info(invocation: Invocation, workspace: str | None) -> None:
     """Show WORKSPACE (an id, name or path; default: the one you stand in) with its agents and sessions."""
     with connected(invocation) as client:
         context = _context(find(client, positional=workspace))
-        detail = fetch(client, "GET", f"/api/workspaces/{context.id}")
+        detail = client.workspaces.detail(context.id)
     record = with_source(detail, context)
     if not invocation.is_human:
         print_object(invocation, record, (), name="workspace")
         return
-    print_object(invocation, as_object(detail.get("workspace")), FIELDS, name="workspace")
-    for title, key, columns in (("Agents", "agents", LIST_COLUMNS), ("Sessions", "sessions", SESSION_COLUMNS)):
-        rows = objects(detail.get(key))
+    print_object(invocation, as_json(detail.workspace), FIELDS, name="workspace")
+    parts: tuple[tuple[str, Sequence[Record], Sequence[Column]], ...] = (
+        ("Agents", detail.agents, LIST_COLUMNS),
+        ("Sessions", detail.sessions, SESSION_COLUMNS),
+    )
+    for title, found, columns in parts:
+        rows = as_rows(found)
         if rows:
             write(f"\n{title}\n")
             write_table(invocation, [c.title for c in columns], [[c.render(row) for c in columns] for row in rows])
@@ -117,18 +123,15 @@ def workspace_edit(
     sandbox: str | None,
 ) -> None:
     """Change WORKSPACE; what is not given stays as it is."""
-    body: Mapping[str, object] = {
-        "name": name,
-        "add_dirs": [str(existing_folder(folder)) for folder in add_dirs] or None,
-        "default_agent": default_agent,
-        "sandbox_ref": sandbox,
-    }
-    if not any(value is not None for value in body.values()):
+    folders = [str(existing_folder(folder)) for folder in add_dirs] or None
+    if (name, folders, default_agent, sandbox) == (None,) * 4:
         raise click.UsageError("nothing to change; give --name, --add-dir, --default-agent or --sandbox")
     with connected(invocation) as client:
         context = _context(find(client, positional=workspace))
-        answer = fetch(client, "PATCH", f"/api/workspaces/{context.id}", body=body)
-    record = with_source(as_object(answer.get("workspace")), context)
+        changed = client.workspaces.update(
+            context.id, name=name, add_dirs=folders, default_agent=default_agent, sandbox_ref=sandbox
+        )
+    record = with_source(changed, context)
     print_object(invocation, record, FIELDS, name="workspace")
 
 
@@ -141,7 +144,7 @@ def workspace_remove(invocation: Invocation, workspace: str, yes: bool) -> None:
     with connected(invocation) as client:
         context = _context(find(client, positional=workspace))
         confirm(invocation, f'Forget workspace "{context.workspace.name}"?', yes)
-        fetch(client, "DELETE", f"/api/workspaces/{context.id}")
+        client.workspaces.delete(context.id)
     answer: JsonObject = {"workspace_id": context.id, "removed": True}
     if invocation.is_human:
         note(

@@ -1,9 +1,13 @@
 """Calls about workspaces (contract §3.4)."""
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from compozy.client.calls.caller import Calls, given, segment
 from compozy.model.workspace import Workspace
+
+if TYPE_CHECKING:
+    from compozy.model.workspace_detail import WorkspaceDetail
 
 _ALL = "/api/workspaces"
 
@@ -18,6 +22,12 @@ class WorkspaceCalls(Calls):
     def get(self, workspace: str) -> Workspace:
         """Return one workspace."""
         return self._get(f"{_ALL}/{segment(workspace)}", Workspace, "workspace")
+
+    def detail(self, workspace: str) -> "WorkspaceDetail":
+        """Return one workspace with its agents, sessions, skills and providers."""
+        from compozy.model.workspace_detail import WorkspaceDetail  # noqa: PLC0415 - start-up cost
+
+        return self._get(f"{_ALL}/{segment(workspace)}", WorkspaceDetail)
 
     def resolve(self, path: str) -> Workspace:
         """Return the workspace a folder belongs to; it is registered when none encloses it."""
