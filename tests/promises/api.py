@@ -3,6 +3,7 @@
 from tests.promises import Promise
 
 _OPENAPI = "tests/schema/test_openapi.py"
+_WIRE = "tests/interaction/cli/test_json_is_the_answer.py"
 
 PROMISES: tuple[Promise, ...] = (
     Promise(
@@ -28,6 +29,24 @@ PROMISES: tuple[Promise, ...] = (
         source="issue 4 §9",
         text="compozy.Client runs a task from choice to transcript in records",
         test="tests/interaction/client/test_typed_client.py::test_a_task_runs_from_choice_to_transcript_in_records",
+    ),
+    Promise(
+        id="api-client-is-the-cli",
+        source="issue 4 §9",
+        text="commands are written on compozy.Client; -o json prints what the daemon sent, nothing lost",
+        test=f"{_WIRE}::test_a_reading_command_prints_the_daemons_answer",
+    ),
+    Promise(
+        id="api-client-is-the-cli-writes",
+        source="issue 4 §9",
+        text="changing commands print the daemon's answer",
+        test=f"{_WIRE}::test_a_changing_command_prints_the_daemons_answer",
+    ),
+    Promise(
+        id="api-client-documented",
+        source="issue 4 §9",
+        text="the examples of the page about the Python client run",
+        test="tests/golden/test_docs_client.py::test_the_examples_of_the_page_run",
     ),
     Promise(
         id="api-generated-requests",

@@ -128,6 +128,36 @@ class SessionCalls(Calls):
         path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}"
         return self._send("DELETE", path, PromptResult, "prompt")
 
+    def steer(
+        self, session: Session, text: str, expected_turn_id: str, *, message_id: str, idempotency_key: str
+    ) -> PromptResult:
+        """Hand a text to the running turn; refused when another turn runs."""
+        body = _steer_body(text, expected_turn_id, message_id, idempotency_key)
+        return self._send("POST", f"{path_of(session)}/steer", PromptResult, "prompt", body=body)
+
+    def promote_input(
+        self,
+        session: Session,
+        queue_entry_id: str,
+        text: str,
+        expected_turn_id: str,
+        *,
+        message_id: str,
+        idempotency_key: str,
+    ) -> PromptResult:
+        """Let a waiting prompt steer the running turn."""
+        body = _steer_body(text, expected_turn_id, message_id, idempotency_key)
+        path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}/steer"
+        return self._send("POST", path, PromptResult, "prompt", body=body)
+
+    def replace_input(
+        self, session: Session, queue_entry_id: str, text: str, *, message_id: str, idempotency_key: str
+    ) -> QueuedInput:
+        """Give a waiting prompt another text, with the identity it has from then on."""
+        path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}"
+        body = {"text": text, "message_id": message_id, "idempotency_key": idempotency_key}
+        return self._send("PUT", path, QueuedInput, "input", body=body)
+
     def events(
         self,
         session: Session,
@@ -169,6 +199,11 @@ class SessionCalls(Calls):
         """Answer a permission question: allow-once, allow-always, reject-once or reject-always."""
         body = {"request_id": request_id, "turn_id": turn_id, "decision": decision}
         return self._send("POST", f"{path_of(session)}/approve", ApprovalAnswer, body=body)
+
+
+def _steer_body(text: str, expected_turn_id: str, message_id: str, idempotency_key: str) -> dict[str, str]:
+    identity = {"message_id": message_id, "idempotency_key": idempotency_key}
+    return {"text": text, "expected_turn_id": expected_turn_id, **identity}
 
 
 def path_of(session: Session) -> str:

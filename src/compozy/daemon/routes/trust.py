@@ -5,6 +5,7 @@ Granting is for people on this machine: the routes are privileged, and a call th
 
 import asyncio
 
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -68,18 +69,10 @@ async def _report(app: Services, workspace: Workspace, agent: str) -> TrustRepor
     return await asyncio.to_thread(app.trust.report, chosen, workspace, config, agent=agent)
 
 
-def _masked(app: Services, report: TrustReport) -> dict[str, object]:
+def _masked(app: Services, report: TrustReport) -> dict[str, TrustReport]:
     """Return the report with secrets that somebody wrote into a command line masked."""
-    return {
-        "trust": {
-            **{name: getattr(report, name) for name in report.__struct_fields__ if name != "items"},
-            "items": [{**_fields(item), "runs": app.redactor.text(item.runs)} for item in report.items],
-        }
-    }
-
-
-def _fields(item: object) -> dict[str, object]:
-    return {name: getattr(item, name) for name in getattr(item, "__struct_fields__", ())}
+    items = tuple(replace(item, runs=app.redactor.text(item.runs)) for item in report.items)
+    return {"trust": replace(report, items=items)}
 
 
 def _refuse_agents(request: Request) -> None:
