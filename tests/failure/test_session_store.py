@@ -104,4 +104,4 @@ async def test_followers_of_a_turn_that_cannot_be_stored_are_let_go_and_the_sess
     events = await store.read_events(session.id, EventQuery(after_sequence=0))
     ends = [(event.turn_id, event.type) for event in events if event.type in ("done", "error")]
     assert ends == [(turn.id, "error"), (again.id, "done")]
-    assert (await sessions.get(session.id)).badge == "idle"
+    assert (await sessions.get(session.id)).badge == "done"

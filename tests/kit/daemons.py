@@ -36,7 +36,9 @@ def make_home(root: Path, *, config: str = "", http: bool = True) -> Home:
     home.root.mkdir(mode=0o700, parents=True)
     address = f"[http]\nport = {free_port()}\n" if http else "[http]\nenabled = false\n"
     quiet = "" if "[roles.auto_title]" in config else "[roles.auto_title]\nenabled = false\n"
-    home.config_file.write_text(f'{address}[defaults]\nprovider = "offline"\n{quiet}{config}')
+    # An agent that dies in a turn is started again; a test need not wait for it.
+    soon = "" if "[session.recovery]" in config else '[session.recovery]\ndelays = ["10ms", "20ms", "40ms"]\n'
+    home.config_file.write_text(f'{address}[defaults]\nprovider = "offline"\n{quiet}{soon}{config}')
     return home
 
 

@@ -47,6 +47,8 @@ Steps are objects; their first key is the verb. Strings may hold {prompt} {cwd} 
   process  {"spawn": argv | "sleep", "hold_stdout"?: true, "new_session"?: true, "clean_env"?: true,
             "ignore_term"?: true, "pid_file"?: path}
   repeat   {"repeat": N, "steps": [step, …]}
+  lives    {"first_time": path, "then": [step, …], "else": [step, …]}  by whether this path is made now or was there:
+           what a process that was started again does otherwise than the one before it
 """
 
 import json
@@ -517,6 +519,14 @@ class FakeAgent:
     def step_repeat(self, turn, count, step):
         for _ in range(count):
             self.steps(turn, step["steps"])
+
+    def step_first_time(self, turn, path, step):
+        try:
+            os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            self.steps(turn, step.get("else", []))
+        else:
+            self.steps(turn, step.get("then", []))
 
     # ---- steps: wire and processes ------------------------------------------------------------------------------
     def step_raw(self, turn, text, step):

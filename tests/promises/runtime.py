@@ -6,6 +6,7 @@ _PROMPTS = "tests/interaction/sessions/test_prompts.py::"
 _PERMISSIONS = "tests/interaction/sessions/test_permissions.py::"
 _BAD = "tests/interaction/sessions/test_bad_agents.py::"
 _RESTART = "tests/interaction/sessions/test_restart.py::"
+_RECOVERY = "tests/interaction/sessions/test_recovery.py::"
 _LISTS = "tests/interaction/sessions/test_lists.py::"
 _UNIT = "tests/unit/runtime/"
 
@@ -335,8 +336,23 @@ PROMISES: tuple[Promise, ...] = (
     _row(
         "silence",
         "contract §2.2 supervision, acp.md fault 2",
-        "an agent that falls silent is warned of, cancelled, and that is said",
-        _BAD + "test_an_agent_that_falls_silent_is_cancelled_and_that_is_said",
+        "an agent that falls silent is warned of, cancelled, and its session stops with reason timeout",
+        "tests/interaction/sessions/test_supervision.py"
+        "::test_a_silent_agent_is_cancelled_and_its_session_stops_with_reason_timeout",
+    ),
+    _row(
+        "stalled",
+        "contract §3.5 Badge, acp.md fault 2",
+        "a stalled agent is reported as hung until it shows a sign of life",
+        "tests/interaction/sessions/test_supervision.py"
+        "::test_a_stalled_agent_is_reported_as_hung_until_it_shows_a_sign_of_life",
+    ),
+    _row(
+        "deadline",
+        "contract §2.2 prompt_deadline",
+        "a turn past its deadline is cancelled and the session goes on",
+        "tests/interaction/sessions/test_supervision.py"
+        "::test_a_turn_past_its_deadline_is_cancelled_and_the_session_goes_on",
     ),
     _row(
         "catalog-stream",
@@ -350,7 +366,36 @@ PROMISES: tuple[Promise, ...] = (
         "an id used again in a later turn is another call",
         _UNIT + "test_mapping.py::test_an_id_used_again_in_a_later_turn_is_another_call",
     ),
-    _later("recovery", "contract §5.9", "three automatic attempts after a process death", "issue 6: recovery"),
+    _row(
+        "recovery",
+        "contract §5.9",
+        "an agent that dies in a turn is started again and the same turn goes on",
+        _RECOVERY + "test_a_turn_goes_on_in_a_new_process_that_loads_its_session",
+    ),
+    _row(
+        "recovery-told",
+        "contract §5.9, P56",
+        "a restarted agent that cannot load is told what was said and done; open tool calls are closed",
+        _RECOVERY + "test_an_agent_that_cannot_load_is_told_what_was_said_and_done",
+    ),
+    _row(
+        "recovery-exhausted",
+        "contract §5.9",
+        "after the last attempt the turn fails and the session stops, resumable",
+        _RECOVERY + "test_after_the_last_attempt_the_turn_fails_and_the_session_stops_resumable",
+    ),
+    _row(
+        "recovery-cancel",
+        "contract §5.9",
+        "a cancel ends a turn that waits for its agent at once",
+        _RECOVERY + "test_while_it_waits_the_session_says_so_and_a_cancel_ends_the_turn_at_once",
+    ),
+    _row(
+        "recovery-daemon-killed",
+        "D20",
+        "a daemon killed during the wait leaves an interrupted turn",
+        _RECOVERY + "test_a_daemon_killed_during_the_wait_leaves_an_interrupted_turn",
+    ),
     _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
     _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),

@@ -103,6 +103,12 @@ class Supervision(Record, frozen=True, kw_only=True):
     prompt_deadline: Duration = Duration(0)
 
 
+class RecoverySection(Record, frozen=True, kw_only=True):
+    """[session.recovery]: restarts of an agent that dies during a turn."""
+
+    delays: tuple[Duration, ...] = (Duration(1), Duration(2), Duration(4))
+
+
 class BusyInput(Record, frozen=True, kw_only=True):
     """[session.busy_input]"""
 
@@ -141,6 +147,7 @@ class SessionSection(Record, frozen=True, kw_only=True):
 
     limits: SessionLimits = SessionLimits()
     supervision: Supervision = Supervision()
+    recovery: RecoverySection = RecoverySection()
     busy_input: BusyInput = BusyInput()
     compaction: Compaction = Compaction()
     attachments: Attachments = Attachments()

@@ -109,6 +109,18 @@ class AcpCapabilities(Record, frozen=True, kw_only=True):
     config_options: tuple[ConfigOption, ...] = ()
 
 
+class RuntimeRecovery(Record, frozen=True, kw_only=True):
+    """An automatic restart of an agent that died during a turn, as long as it goes on."""
+
+    attempt: int
+    max_attempts: int
+    generation: int
+    started_at: str
+    last_attempt_at: str
+    next_attempt_at: str | None = None
+    last_error: str = ""
+
+
 class Runtime(Record, frozen=True, kw_only=True):
     """The binding of a session to an agent process."""
 
@@ -123,6 +135,27 @@ class Runtime(Record, frozen=True, kw_only=True):
     failure_code: str = ""
     """Additive: the code of the error that `failure` tells of."""
     generation: int = 0
+    recovery: RuntimeRecovery | None = None
+
+
+class Activity(Record, frozen=True, kw_only=True):
+    """What the running turn does now (shapes: Activity)."""
+
+    elapsed_ms: int
+    elapsed_seconds: int
+    idle_seconds: int
+    iteration_current: int
+    iteration_max: int
+    current_tool: str = ""
+    deadline_at: str | None = None
+    last_activity_at: str | None = None
+    last_activity_detail: str = ""
+    last_activity_kind: str = ""
+    last_progress_at: str | None = None
+    tool_call_id: str = ""
+    turn_id: str = ""
+    turn_source: str = ""
+    turn_started_at: str | None = None
 
 
 class PermissionPolicy(Record, frozen=True, kw_only=True):
@@ -273,3 +306,5 @@ class Session(Record, frozen=True, kw_only=True):
     """Additive: the permission mode in force."""
     definition_state: DefinitionState | None = None
     """Additive, in the answer about one session: what became of the definition it began with."""
+    activity: Activity | None = None
+    """What the running turn does; made for each answer, never stored."""

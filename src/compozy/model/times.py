@@ -3,12 +3,17 @@
 One place formats and reads them, so that text order equals time order everywhere (fixed six digits).
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 
 def now() -> str:
     """Return the current time as fixed-width RFC 3339 text, for example ``2026-01-02T03:04:05.678901Z``."""
     return format_time(datetime.now(UTC))
+
+
+def later(seconds: float) -> str:
+    """Return the time `seconds` from now."""
+    return format_time(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
 def format_time(moment: datetime) -> str:

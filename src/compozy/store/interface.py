@@ -50,6 +50,7 @@ class QueuedPrompt(Record, frozen=True, kw_only=True):
     runtime: RuntimeSelection | None = None
     target_turn_id: str = ""
     """The turn that a prompt of mode `steer` ends at its next resting point."""
+    require_context: bool = False
 
 
 class Spent(Record, frozen=True, kw_only=True):
@@ -96,6 +97,8 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     """What of the workspace the session was allowed to use; looked at again before each start."""
     turn_id: str = ""
     """The turn in flight, "" when idle: what a restart finds here was interrupted."""
+    stalled_turn: str = ""
+    """The turn that showed no sign of life for too long; it counts while that turn is in flight."""
     last_activity_at: str = ""
     queue: tuple[QueuedPrompt, ...] = ()
     """Prompts that wait, in the order they will run."""

@@ -48,6 +48,7 @@ class PromptBody(Body, frozen=True, kw_only=True):
     mode: str | None = None
     expected_turn_id: str | None = None
     runtime: RuntimeBody | None = None
+    require_context: bool = False
     attachments: tuple[dict[str, object], ...] = ()
     messages: tuple[PromptMessage, ...] = ()
 
@@ -79,6 +80,7 @@ def _prompt_request(body: PromptBody) -> PromptRequest:
         mode=(body.mode or "").strip(),
         expected_turn_id=(body.expected_turn_id or "").strip(),
         runtime=msgspec.structs.asdict(body.runtime) if body.runtime else None,
+        require_context=body.require_context,
     )
 
 

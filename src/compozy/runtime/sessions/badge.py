@@ -22,8 +22,13 @@ def attention_class(badge: str) -> str:
     return _ATTENTION.get(badge, "none")
 
 
-def badge_of(session: Session, *, prompting: bool, unseen: bool = False) -> Badge:
-    """Return the badge by the contract's precedence; `unseen` says that nobody looked since the last turn ended."""
+def badge_of(session: Session, *, prompting: bool, unseen: bool = False, stalled: bool = False) -> Badge:
+    """Return the badge by the contract's precedence.
+
+    Args:
+        unseen: nobody looked since the last turn ended.
+        stalled: the agent of the running turn shows no sign of life.
+    """
     failure = session.failure
     if session.state == "stopped" and failure is not None and failure.kind != "cancellation":
         return "failed"
@@ -37,6 +42,10 @@ def badge_of(session: Session, *, prompting: bool, unseen: bool = False) -> Badg
         return "waiting-for-input"
     if session.state == "stopped":
         return "stopped"
+    if stalled:
+        return "hung"
+    if session.runtime.status == "recovering":
+        return "unhealthy"
     if prompting or session.state in ("starting", "stopping"):
         return "running"
     return "done" if unseen else "idle"

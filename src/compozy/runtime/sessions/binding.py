@@ -6,7 +6,7 @@ process is ended and the error says what a person can do. What happens with the 
 
 import asyncio
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from compozy.acp.contract import (
@@ -17,7 +17,6 @@ from compozy.acp.contract import (
     AgentStartError,
     AgentTimeout,
     LaunchSpec,
-    SessionOptions,
 )
 from compozy.config.commands import find_executable, split_command
 from compozy.config.config import Config
@@ -32,8 +31,8 @@ from compozy.model.mcp import ResolvedServer
 from compozy.model.provider import Provider
 from compozy.model.workspace import Workspace
 from compozy.runtime.mcp_servers import McpAsk, resolve_mcp_servers
-from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.deps import Deps
+from compozy.runtime.sessions.ladder import CONTEXT_LOST, RungBroke, open_session, refuse_new_session
 from compozy.runtime.sessions.mcp import injected_servers, lacks_literals, with_literals
 from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
 from compozy.runtime.sessions.process import AgentProcess
@@ -47,9 +46,9 @@ STDERR_SHOWN = 2000
 class BindFailed(Exception):
     """A bind that failed: the error for the caller, and the failure kind for the session."""
 
-    def __init__(self, error: CompozyError, kind: str) -> None:
+    def __init__(self, error: CompozyError, kind: str, *, broken_rung: str = "") -> None:
         super().__init__(error.message)
-        self.error, self.kind = error, kind
+        self.error, self.kind, self.broken_rung = error, kind, broken_rung
 
 
 def new_marker() -> str:
@@ -57,8 +56,15 @@ def new_marker() -> str:
     return secrets.token_hex(16)
 
 
-async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agreement:
-    """Launch the agent into `process` and open its session: loaded when it can be, else new.
+async def bind(
+    deps: Deps,
+    record: SessionRecord,
+    process: AgentProcess,
+    *,
+    skip: Collection[str] = (),
+    require_context: bool = False,
+) -> Agreement:
+    """Launch the agent into `process` and open its session: taken up again when it can be, else new (`ladder.py`).
 
     After it, `process.is_first_prompt` says whether the agent knows nothing of the session yet.
 
@@ -69,6 +75,11 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         message = f"the workspace folder {record.cwd!r} is missing: restore it, or delete the session"
         raise BindFailed(Gone(message, code="workspace_root_missing"), "startup_failure")
     provider = await provider_of(deps, record)
+    if require_context and not record.resume_session_id:
+        try:
+            refuse_new_session(record)
+        except CompozyError as error:
+            raise BindFailed(error, "load_session_failure") from error
     await _require_trust(deps, record)
     try:
         # In a thread: opening the vault reads files and, once, loads the cryptography.
@@ -88,13 +99,29 @@ async def bind(deps: Deps, record: SessionRecord, process: AgentProcess) -> Agre
         connection = _connection(process)
         process.info = await connection.initialize(client_version=deps.version, timeout=deps.bounds.initialize)
         stage = "session/new"
-        options = await _open_session(deps, record, process, servers)
+        options = await open_session(
+            connection,
+            process.info,
+            record,
+            process,
+            servers,
+            deps.bounds,
+            skip=skip,
+            require_context=require_context,
+        )
         process.options = options
         stage = "negotiation"
         agreement = await negotiate(connection, options, wish_of(record), provider)
         process.options = agreement.options
         agreement.notes.extend(notes)
         return agreement
+    except RungBroke as broke:
+        # Whoever ended it on purpose does not want another process.
+        rung = "" if process.is_ending else broke.rung
+        await end_process(deps, process)
+        failed = _explain(broke.error, f"session/{broke.rung}", provider, deps)
+        failed.broken_rung = rung
+        raise failed from broke
     except (AgentError, AgentDied, AgentTimeout, AgentProtocolError, CompozyError) as error:
         await end_process(deps, process)
         raise _explain(error, stage, provider, deps) from error
@@ -270,28 +297,6 @@ def _connection(process: AgentProcess) -> AgentConnection:
     return process.connection
 
 
-async def _open_session(
-    deps: Deps, record: SessionRecord, process: AgentProcess, servers: Sequence[Mapping[str, object]]
-) -> SessionOptions:
-    connection, info = _connection(process), process.info
-    assert info is not None, "initialize was answered"
-    dirs = additional_directories(record.cwd, record.additional_dirs)
-    known = record.resume_session_id
-    if known and info.load_session:
-        try:
-            options = await connection.load_session(
-                known, cwd=record.cwd, mcp_servers=servers, additional_dirs=dirs, timeout=deps.bounds.load_session
-            )
-            process.is_first_prompt = False
-            return options
-        except AgentError:
-            # The agent lost the session: a new one follows, and the caller says so in the transcript (P56).
-            pass
-    return await connection.new_session(
-        cwd=record.cwd, mcp_servers=servers, additional_dirs=dirs, timeout=deps.bounds.new_session
-    )
-
-
 def wish_of(record: SessionRecord) -> Wish:
     """Return what the session's profile asks of the agent."""
     return Wish(
@@ -316,7 +321,7 @@ async def end_process(deps: Deps, process: AgentProcess) -> None:
 
 def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> BindFailed:
     if isinstance(error, CompozyError):
-        return BindFailed(error, "handshake_failure")
+        return BindFailed(error, "load_session_failure" if error.code == CONTEXT_LOST else "handshake_failure")
     evidence: dict[str, object] = {"provider": provider.id, "stage": stage}
     kind, code = "handshake_failure", "provider_classification_unknown"
     by_hand = "run its program by hand to see what it needs"

@@ -16,12 +16,13 @@ from compozy.model.session import (
     SessionState,
     StopReason,
 )
-from compozy.runtime.sessions.binding import BindFailed, bind, end_process, new_marker, wish_of
+from compozy.runtime.sessions.binding import STDERR_SHOWN, BindFailed, bind, end_process, new_marker, wish_of
 from compozy.runtime.sessions.choosing import changes_provider, needs_new_start, with_choice
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
+from compozy.runtime.sessions.ladder import refuse_new_session
 from compozy.runtime.sessions.negotiation import Agreement, negotiate
 from compozy.runtime.sessions.process import AgentProcess, ProcessOwner
 from compozy.store.interface import SessionRecord
@@ -38,36 +39,35 @@ class AgentHost:
         self._roots = Roots(record.cwd, record.additional_dirs)
         self.process: AgentProcess | None = None
 
-    async def ensure_bound(self, owner: ProcessOwner) -> AgentProcess:
+    async def ensure_bound(
+        self, owner: ProcessOwner, *, transition: str = "initial_bind", require_context: bool = False
+    ) -> AgentProcess:
+        """Return the process that serves the session, started when there is none.
+
+        Raises:
+            CompozyError: it cannot be started, or does not remember what it must (`require_context`).
+        """
         process = self.process
         if process is not None and process.connection is not None and process.connection.is_alive:
+            if require_context and process.lost_session_id:
+                refuse_new_session(self._journal.record, process.tried)
             return process
         if process is not None:
             await self.drop(process)
         before = self._journal.record.session
         restarting = before.state == "stopped"
+        status: RuntimeStatus = "recovering" if transition == "automatic_recovery" else "binding"
         await self._journal.change(
             set_fields(
                 state="starting" if restarting else before.state,
-                status="binding",
-                transition="initial_bind",
+                status=status,
+                transition=transition,
                 failure="",
                 failure_code="",
             )
         )
-        config = self._deps.config
-        process = AgentProcess(
-            owner,
-            self._maker,
-            self._roots,
-            new_marker(),
-            self._deps.bounds.answer,
-            float(config.tools.clarify.timeout),
-        )
-        self.process = process
-        self._maker.acp_session_id = ""
         try:
-            agreement = await bind(self._deps, self._journal.record, process)
+            process, agreement = await self._climb(owner, require_context=require_context)
         except BindFailed as failed:
             self.process = None
             failure, code = failed.error.message, failed.error.code
@@ -81,6 +81,33 @@ class AgentHost:
             raise
         await self._bound(process, agreement)
         return process
+
+    async def _climb(self, owner: ProcessOwner, *, require_context: bool) -> tuple[AgentProcess, Agreement]:
+        """Start a process; one that dies while it takes its session up again is followed by one that need not."""
+        tried: list[tuple[str, str]] = []
+        broken: tuple[str, ...] = ()
+        while True:
+            process = AgentProcess(
+                owner,
+                self._maker,
+                self._roots,
+                new_marker(),
+                self._deps.bounds.answer,
+                float(self._deps.config.tools.clarify.timeout),
+            )
+            process.tried = tried
+            self.process = process
+            self._maker.acp_session_id = ""
+            try:
+                agreement = await bind(
+                    self._deps, self._journal.record, process, skip=broken, require_context=require_context
+                )
+            except BindFailed as failed:
+                if not failed.broken_rung:
+                    raise
+                broken = (*broken, failed.broken_rung)
+                continue
+            return process, agreement
 
     async def choose(self, choice: RuntimeSelection) -> None:
         """Follow a client's choice: tell a bound agent of the same provider, end one of another.
@@ -157,6 +184,7 @@ class AgentHost:
                 status="ready",
                 transition="",
                 failure="",
+                recovery=None,
                 acp_session_id=acp_id,
                 acp_caps=process.capabilities(),
                 generation=record.session.runtime.generation + 1,
@@ -181,6 +209,18 @@ class AgentHost:
         await end_process(self._deps, process)
         await self._journal.change(set_fields(status="unbound", transition=""))
 
+    async def end_idle(self, process: AgentProcess) -> None:
+        """Store what it means that the process ended by itself while nothing ran (contract §5.9)."""
+        self.process = None
+        await end_process(self._deps, process)
+        exit_code, stderr_tail = process.exit or (None, "")
+        if exit_code == 0:
+            await self.write_stopped((), "completed", "the agent's process exited", None, attachable=True)
+            return
+        tail = self._deps.redactor.text(stderr_tail[-STDERR_SHOWN:]).strip()
+        failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
+        await self.write_stopped((), "agent_crashed", "the agent died idle", failure, attachable=False)
+
     async def write_stopped(
         self,
         drafts: tuple[EventDraft, ...],
@@ -194,7 +234,7 @@ class AgentHost:
         stopped = self._maker.draft("session_stopped", "", stop_reason=reason, text=detail, failure=failure)
 
         def change(record: SessionRecord) -> SessionRecord:
-            record = change_runtime(record, status="failed" if failure else "unbound", transition="")
+            record = change_runtime(record, status="failed" if failure else "unbound", transition="", recovery=None)
             record = msgspec.structs.replace(record, turn_id="")
             return change_session(
                 record,
@@ -221,7 +261,9 @@ def set_fields(
 ) -> Change:
     """Return the change that sets what is given."""
     given = {"status": status, "transition": transition, "failure": failure, "failure_code": failure_code}
-    runtime = {key: value for key, value in given.items() if value is not None}
+    runtime: dict[str, object] = {key: value for key, value in given.items() if value is not None}
+    if status in ("unbound", "ready"):
+        runtime["recovery"] = None
 
     def change(record: SessionRecord) -> SessionRecord:
         if turn_id is not None:

@@ -35,7 +35,9 @@ def change_runtime(record: SessionRecord, **fields: object) -> SessionRecord:
 def _restamped(before: SessionRecord, record: SessionRecord) -> SessionRecord:
     """Return the changed record with its time, its badge and since when it wants, or no longer wants, a person."""
     stamp = times.now()
-    badge = badge_of(record.session, prompting=bool(record.turn_id), unseen=record.is_unseen)
+    prompting = bool(record.turn_id)
+    stalled = prompting and record.stalled_turn == record.turn_id
+    badge = badge_of(record.session, prompting=prompting, unseen=record.is_unseen, stalled=stalled)
     if attention_class(badge) != attention_class(before.session.badge):
         return change_session(record, updated_at=stamp, badge=badge, attention_changed_at=stamp)
     return change_session(record, updated_at=stamp, badge=badge)

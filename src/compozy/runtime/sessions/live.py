@@ -9,32 +9,36 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
+import msgspec
+
 from compozy.config.config import Config
 from compozy.model.errors import CompozyError, Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
-    Interaction,
     RuntimeSelection,
+    Session,
     StopReason,
 )
 from compozy.model.session_answers import ApprovalAnswer, PromptResult
-from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
+from compozy.runtime.sessions.binding import end_process
 from compozy.runtime.sessions.choosing import check_revision, read_choice
-from compozy.runtime.sessions.content import EventMaker, raw_json
+from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.hosting import AgentHost, set_fields
 from compozy.runtime.sessions.input_queue import InputQueue
 from compozy.runtime.sessions.journal import Journal, Listener
+from compozy.runtime.sessions.ladder import lost_marker
 from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.runtime.sessions.prompting import Admission, PromptRequest
 from compozy.runtime.sessions.prompts import prompt_meta
-from compozy.runtime.sessions.questions import check_decision, not_pending, without_pending
+from compozy.runtime.sessions.questions import not_pending, resolve_orphan
 from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.settling import turn_ended
 from compozy.runtime.sessions.startup.turn_text import turn_text
-from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn, run_turn
+from compozy.runtime.sessions.supervision.restarts import TurnRunner
+from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
 log = logging.getLogger(__name__)
@@ -52,6 +56,7 @@ class LiveSession:
         self.admission = Admission(deps.store, record.session.id, is_fresh=last_sequence == 0 and not record.queue)
         self._host = AgentHost(deps, self.journal, self._maker)
         self.viewers = Viewers()
+        self._runner = TurnRunner(deps, self.journal, self._maker, self._host, self)
         self._turn: Turn | None = None
         self._turn_task: asyncio.Task[None] | None = None
         self._last_turn_id = last_turn_id
@@ -108,10 +113,24 @@ class LiveSession:
         """The process that serves the session now."""
         return self._host.process
 
-    def touch(self) -> None:
+    def shown(self, session: Session) -> Session:
+        """Return the session's payload with what its turn does now."""
+        turn = self._turn
+        if turn is None:
+            return session
+        deadline = float(self._deps.config.session.supervision.prompt_deadline)
+        return msgspec.structs.replace(session, activity=turn.activity(deadline))
+
+    def touch(self, kind: str = "", detail: str = "") -> None:
         """Note a sign of life of the agent."""
         if self._turn is not None:
-            self._turn.last_sign = asyncio.get_running_loop().time()
+            self._turn.signs.note(kind, detail)
+            self._turn.revive()
+
+    def at_work(self, call_id: str, title: str, *, is_over: bool) -> None:
+        """Note which tool the agent uses, or no longer."""
+        if self._turn is not None:
+            self._turn.signs.note_tool(call_id, title, is_over=is_over)
 
     def at_rest(self) -> None:
         """Let a prompt that steers the turn take over."""
@@ -134,9 +153,12 @@ class LiveSession:
         if self.is_busy or self.record.queue:
             return await self.inputs.enqueue(request, identity, read_choice(request.runtime, await self._config()))
         self._refuse_read_only()
-        return await self._start(request.message, identity, read_choice(request.runtime, await self._config()))
+        choice = read_choice(request.runtime, await self._config())
+        return await self._start(request.message, identity, choice, require_context=request.require_context)
 
-    async def _start(self, text: str, identity: PromptRecord, choice: RuntimeSelection | None) -> Turn:
+    async def _start(
+        self, text: str, identity: PromptRecord, choice: RuntimeSelection | None, *, require_context: bool
+    ) -> Turn:
         self._is_admitting = True
         self._admitting_turn = identity.turn_id
         before = self.record
@@ -145,7 +167,7 @@ class LiveSession:
                 if choice is not None:
                     await self._host.choose(choice)
                 try:
-                    process = await self._host.ensure_bound(self)
+                    process = await self._host.ensure_bound(self, require_context=require_context)
                 except CompozyError as error:
                     if choice is not None:
                         await self._host.restore(before)
@@ -154,13 +176,13 @@ class LiveSession:
                     if self._cancelled_start == identity.turn_id:
                         raise _cancelled_meanwhile() from error
                     raise
-                return await self._begin(text, identity, process)
+                return await self._begin(text, identity, process, require_context=require_context)
         finally:
             self._is_admitting = False
 
     async def start_queued(self, entry: QueuedPrompt, identity: PromptRecord) -> None:
         """Start the turn of a prompt that waited."""
-        await self._start(entry.text, identity, entry.runtime)
+        await self._start(entry.text, identity, entry.runtime, require_context=entry.require_context)
 
     async def steer(self, request: PromptRequest, identity: PromptRecord) -> PromptResult:
         """Hand a message to the running turn.
@@ -189,20 +211,27 @@ class LiveSession:
                 code="session_not_attachable",
             )
 
-    async def _begin(self, text: str, identity: PromptRecord, process: AgentProcess) -> Turn:
+    async def _begin(
+        self, text: str, identity: PromptRecord, process: AgentProcess, *, require_context: bool
+    ) -> Turn:
         turn_id = identity.turn_id
         prompt_text = await turn_text(
             self._deps.store, self._deps.slots, self.record, process.told, text, is_first=process.is_first_prompt
         )
         draft = self._maker.draft("user_message", turn_id, text=text, message_id=identity.message_id)
         turn = Turn(
-            id=turn_id, message_id=identity.message_id, idempotency_key=identity.idempotency_key, start_sequence=0
+            id=turn_id,
+            message_id=identity.message_id,
+            idempotency_key=identity.idempotency_key,
+            start_sequence=0,
+            text=text,
+            require_context=require_context,
         )
         self._turn = turn
         try:
             # Handed to the store together, so that one commit takes both; the identity first.
             known = asyncio.ensure_future(self._deps.store.put_prompt(identity))
-            drafts = [*self._left_open(), draft, *self._context_lost(process, turn_id)]
+            drafts = [*self._left_open(), draft, *lost_marker(self._maker, process, turn_id)]
             stored = await self.journal.write(drafts, set_fields(turn_id=turn_id))
             await known
         except BaseException:
@@ -226,32 +255,17 @@ class LiveSession:
             )
         ]
 
-    def _context_lost(self, process: AgentProcess, turn_id: str) -> list[EventDraft]:
-        """Return the marker that says, once, that the agent does not remember the session (P56)."""
-        old, process.lost_session_id = process.lost_session_id, ""
-        if not old:
-            return []
-        return [
-            self._maker.draft(
-                "transcript_marker.created",
-                turn_id,
-                title="context_lost",
-                text=f"the agent could not load its session {old!r}: a new one was told the transcript",
-                raw=raw_json({"kind": "context_lost", "previous_session_id": old, "session_id": process.session_id}),
-            )
-        ]
-
     async def _run(
         self, turn: Turn, process: AgentProcess, blocks: list[dict[str, object]], meta: dict[str, object]
     ) -> None:
         try:
-            end = await run_turn(self._deps, turn, process, self._maker, blocks, meta, self._warn)
+            process, end = await self._runner.run(turn, process, blocks, meta)
             await self._finish(turn, process, end)
         except Exception:
             log.exception("the end of turn %s could not be stored", turn.id)
             # Followers learn that nothing more comes; the next start of the session opens the ring again.
             self.journal.ring.close()
-            await end_process(self._deps, process)
+            await end_process(self._deps, self._host.process or process)
         finally:
             self._last_turn_id = turn.id
             if self._turn is turn:
@@ -261,17 +275,17 @@ class LiveSession:
             self.inputs.kick()
             await self.process_exited(process)
 
-    async def _warn(self, text: str) -> None:
-        draft = self._maker.draft("runtime_warning", self.current_turn_id, title="inactivity", text=text)
-        await self.journal.write([draft])
-
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
         process.questions.end_turn()
         process.end_turn()
-        if end.process_lost:
-            await self._host.drop(process)
-        drafts = end.drafts
+        if end.process_lost or end.stop_detail:
+            await self._host.drop(self._host.process or process)
+        drafts = (*end.closing, *end.drafts)
         turn.is_closing = True
+        if end.stop_detail:
+            failure = self._maker.failure("timeout", "the agent was silent for too long")
+            await self._host.write_stopped(drafts, "timeout", end.stop_detail, failure, attachable=True)
+            return
         if end.fatal is None:
             is_seen = turn.watchers > 0 or self.viewers.is_watched
             await self.journal.write(drafts, turn_ended(turn, drafts, process.cost, is_seen=is_seen))
@@ -312,13 +326,21 @@ class LiveSession:
             self._cancelled_start = self._admitting_turn
             await end_process(self._deps, process)
             return "canceled", self._cancelled_start
-        if turn is None or process is None:
+        if turn is None:
             return "nothing-in-flight", ""
         if not turn.ending:
             turn.note = note
-            turn.ask_to_end("cancelled", asyncio.get_running_loop().time())
-            await cancel_turn(process)
+            await self._ask_to_end(turn, "cancelled")
         return "canceled", turn.id
+
+    async def _ask_to_end(self, turn: Turn, reason: EndReason) -> None:
+        turn.ask_to_end(reason)
+        process = self._host.process
+        if process is not None and turn.is_restarting:
+            # A start may take minutes; ending its process ends it now.
+            await end_process(self._deps, process)
+        elif process is not None:
+            await cancel_turn(process)
 
     async def approve(self, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
         """Give a person's answer to a permission request.
@@ -335,28 +357,7 @@ class LiveSession:
         )
         if orphan is None or orphan.status != "orphaned":
             raise not_pending(request_id, turn_id)
-        return await self._resolve_orphan(orphan, decision)
-
-    async def _resolve_orphan(self, orphan: Interaction, decision: str) -> ApprovalAnswer:
-        """Record an answer to a question whose agent is gone; it can reach nobody (contract §5.9)."""
-        check_decision(decision, orphan)
-        draft = self._maker.draft(
-            "permission",
-            orphan.turn_id,
-            request_id=orphan.provider_request_id,
-            title=orphan.title,
-            decision=decision,
-            resolved_by="operator",
-            interaction_id=orphan.interaction_id,
-        )
-        await self.journal.write([draft], lambda record: without_pending(record, orphan.interaction_id))
-        return ApprovalAnswer(
-            decision=decision,
-            outcome="resolved-after-restart",
-            request_id=orphan.provider_request_id,
-            interaction_id=orphan.interaction_id,
-            resolved_decision=decision,
-        )
+        return await resolve_orphan(self.journal, self._maker, orphan, decision)
 
     # --- ends
 
@@ -367,15 +368,7 @@ class LiveSession:
         async with self._lifecycle:
             if process is not self._host.process or self._turn is not None:
                 return
-            self._host.process = None
-            await end_process(self._deps, process)
-            exit_code, stderr_tail = process.exit
-            if exit_code == 0:
-                await self._host.write_stopped((), "completed", "the agent's process exited", None, attachable=True)
-                return
-            tail = self._deps.redactor.text(stderr_tail[-STDERR_SHOWN:]).strip()
-            failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
-            await self._host.write_stopped((), "agent_crashed", "the agent died idle", failure, attachable=False)
+            await self._host.end_idle(process)
 
     async def stop(self, reason: StopReason, detail: str, ending: EndReason = "cancelled") -> None:
         """Stop the session: end its turn, then its process. A stop in progress is joined; a stopped one is fine."""
@@ -401,10 +394,9 @@ class LiveSession:
     async def _hurry(self, ending: EndReason) -> None:
         """Let whoever holds the lifecycle lock come to its end."""
         turn, process = self._turn, self._host.process
-        if turn is not None and process is not None:
+        if turn is not None:
             # Before the lock: a turn may be what the lock's holder waits for.
-            turn.ask_to_end(ending, asyncio.get_running_loop().time())
-            await cancel_turn(process)
+            await self._ask_to_end(turn, ending)
         elif process is not None and self._is_admitting:
             # A bind may take minutes; ending its process ends it now.
             await end_process(self._deps, process)
@@ -427,15 +419,18 @@ class LiveSession:
         return self.record.session.state == "stopped"
 
     async def _end_turn(self, ending: EndReason) -> None:
-        turn, process = self._turn, self._host.process
-        if turn is None or process is None:
+        turn = self._turn
+        if turn is None:
             return
-        turn.ask_to_end(ending, asyncio.get_running_loop().time())
-        try:
-            await asyncio.wait_for(turn.finished.wait(), self._deps.bounds.stop_turn)
-        except TimeoutError:
-            await end_process(self._deps, process)
-            await turn.finished.wait()
+        turn.ask_to_end(ending)
+        while True:
+            try:
+                await asyncio.wait_for(turn.finished.wait(), self._deps.bounds.stop_turn)
+                return
+            except TimeoutError:
+                # Read anew: a restart that was under way may have brought another one.
+                if self._host.process is not None:
+                    await end_process(self._deps, self._host.process)
 
 
 def _cancelled_meanwhile() -> Conflict:

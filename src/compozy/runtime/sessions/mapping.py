@@ -72,6 +72,14 @@ class _Call(msgspec.Struct):
     open: bool = True
 
 
+def read_tool(update: SessionUpdate) -> _Tool | None:
+    """Return what a tool update says of its call, None when it cannot be read."""
+    try:
+        return _TOOL.decode(update.raw)
+    except msgspec.DecodeError:
+        return None
+
+
 def read_commands(update: SessionUpdate) -> tuple[AvailableCommand, ...] | None:
     """Return the slash commands of an `available_commands_update`, None when it cannot be read."""
     try:

@@ -27,7 +27,7 @@ from compozy.runtime.sessions.callbacks import Denied, FileCallbacks, authorise_
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
-from compozy.runtime.sessions.mapping import UpdateMapper, read_commands
+from compozy.runtime.sessions.mapping import FINAL, UpdateMapper, read_commands, read_tool
 from compozy.runtime.sessions.policy import Grants
 from compozy.runtime.sessions.questions import Questions
 from compozy.store.interface import SessionRecord
@@ -55,8 +55,12 @@ class ProcessOwner(Protocol):
         """Whether a turn runs that nobody asked to end: only then the agent is asked or allowed anything new."""
         ...
 
-    def touch(self) -> None:
-        """Note that the agent showed a sign of life."""
+    def touch(self, kind: str = "", detail: str = "") -> None:
+        """Note that the agent showed a sign of life, and which."""
+        ...
+
+    def at_work(self, call_id: str, title: str, *, is_over: bool) -> None:
+        """Note which tool the agent uses, or no longer."""
         ...
 
     def at_rest(self) -> None:
@@ -103,6 +107,10 @@ class AgentProcess:
         """The agent's session that it could not load, until the transcript has said so."""
         self.cost: dict[str, object] | None = None
         """The newest running total of its session that the agent told."""
+        self.rung = ""
+        """How the agent's session was opened: resume, load or new."""
+        self.tried: list[tuple[str, str]] = []
+        """The rungs of the ladder that did not hold, and what was said."""
         self.exit: tuple[int | None, str] | None = None
         """Exit code and last words, once the process ended by itself."""
 
@@ -133,7 +141,7 @@ class AgentProcess:
         mine = [u for u in updates if not self.session_id or u.session_id == self.session_id]
         if not mine:
             return
-        self._owner.touch()
+        self._note(mine[-1])
         change = self._state_change([u for u in mine if u.kind in _STATE_KINDS])
         self.cost = _newest_cost(mine) or self.cost
         # What an agent replays while it loads a session is history we already have (P57).
@@ -143,6 +151,14 @@ class AgentProcess:
             await self._owner.journal.write(drafts, change)
         if any(draft.type == "tool_result" for draft in drafts) and not self.mapper.open_calls():
             self._owner.at_rest()
+
+    def _note(self, newest: SessionUpdate) -> None:
+        """Take note of the newest update of a batch as a sign of life."""
+        title = ""
+        if newest.kind in ("tool_call", "tool_call_update") and (tool := read_tool(newest)) is not None:
+            title = self._maker.redact(tool.title or "")
+            self._owner.at_work(tool.toolCallId, title, is_over=tool.status in FINAL)
+        self._owner.touch(newest.kind, title)
 
     def _state_change(self, updates: Sequence[SessionUpdate]) -> Change | None:
         commands = None
@@ -173,11 +189,11 @@ class AgentProcess:
             return await self.questions.ask(request, self._owner.current_turn_id, self._owner.permission_mode)
         finally:
             # Who waited for a person was not silent.
-            self._owner.touch()
+            self._owner.touch("permission", self._maker.redact(request.title))
 
     async def on_read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         """Read a file below the roots."""
-        self._owner.touch()
+        self._owner.touch("fs/read_text_file")
         try:
             return await self._files.read(self._owner.permission_mode, path, line, limit)
         except Denied as denied:
@@ -186,7 +202,7 @@ class AgentProcess:
 
     async def on_write_text_file(self, session_id: str, path: str, content: str) -> None:
         """Write a file below the roots."""
-        self._owner.touch()
+        self._owner.touch("fs/write_text_file")
         try:
             await self._files.write(self._owner.permission_mode, path, content)
         except Denied as denied:
@@ -195,7 +211,7 @@ class AgentProcess:
 
     async def on_terminal(self, request: TerminalRequest) -> LaunchSpec:
         """Authorise a command; its environment is the daemon's filtered one, not the session's (contract §5.5)."""
-        self._owner.touch()
+        self._owner.touch("terminal/create")
         if not self._owner.takes_requests:
             raise RequestRefused("no turn is running: terminals belong to a turn")
         try:

@@ -29,6 +29,8 @@ class PromptRequest(Record, frozen=True, kw_only=True):
     mode: str = ""
     expected_turn_id: str = ""
     runtime: dict[str, object] | None = None
+    require_context: bool = False
+    """Refuse rather than let a new agent session take the place of one that is lost."""
 
 
 class InputEdit(Record, frozen=True, kw_only=True):

@@ -245,3 +245,29 @@ def check_decision(decision: str, interaction: Interaction) -> None:
         raise InvalidRequest(
             f"the agent does not offer {decision!r} for {interaction.provider_request_id!r}; it offers: {choices}"
         )
+
+
+async def resolve_orphan(journal: Journal, maker: EventMaker, orphan: Interaction, decision: str) -> ApprovalAnswer:
+    """Record an answer to a question whose agent is gone; it can reach nobody (contract §5.9).
+
+    Raises:
+        InvalidRequest: the decision was not on offer.
+    """
+    check_decision(decision, orphan)
+    draft = maker.draft(
+        "permission",
+        orphan.turn_id,
+        request_id=orphan.provider_request_id,
+        title=orphan.title,
+        decision=decision,
+        resolved_by="operator",
+        interaction_id=orphan.interaction_id,
+    )
+    await journal.write([draft], lambda record: without_pending(record, orphan.interaction_id))
+    return ApprovalAnswer(
+        decision=decision,
+        outcome="resolved-after-restart",
+        request_id=orphan.provider_request_id,
+        interaction_id=orphan.interaction_id,
+        resolved_decision=decision,
+    )

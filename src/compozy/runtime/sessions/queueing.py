@@ -34,6 +34,7 @@ def new_entry(
         mode=mode,
         runtime=runtime,
         target_turn_id=target,
+        require_context=request.require_context,
     )
 
 

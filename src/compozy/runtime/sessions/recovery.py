@@ -87,7 +87,7 @@ async def _recover(deps: Deps, record: SessionRecord) -> None:
 
 def _stopped(session: Session, reason: str, summary: str, failure: Failure, last_heard: str) -> Session:
     orphans = tuple(msgspec.structs.replace(i, status="orphaned") for i in session.pending_interactions)
-    runtime = msgspec.structs.replace(session.runtime, status="unbound", transition="")
+    runtime = msgspec.structs.replace(session.runtime, status="unbound", transition="", recovery=None)
     stopped = msgspec.structs.replace(
         session,
         state="stopped",

@@ -151,7 +151,9 @@ class Sessions:
         Raises:
             NotFound: no such session there.
         """
-        return (await self.record(session_id, workspace)).session
+        record = await self.record(session_id, workspace)
+        live = self._live.get(session_id)
+        return live.shown(record.session) if live is not None else record.session
 
     async def record(self, session_id: str, workspace: str = "") -> SessionRecord:
         """Return the newest record of a session.
@@ -194,7 +196,9 @@ class Sessions:
 
     def _newest(self, row: SessionRecord) -> SessionRecord:
         live = self._live.get(row.session.id)
-        return live.record if live is not None else row
+        if live is None:
+            return row
+        return msgspec.structs.replace(live.record, session=live.shown(live.record.session))
 
     def counts_live(self) -> int:
         """Return how many sessions have been touched since the daemon started and are not stopped."""

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from compozy.runtime.sessions.prompts import first_turn, later_turn
-from compozy.runtime.sessions.replay import history_text
+from compozy.runtime.sessions.replay import history_text, work_text
 from compozy.runtime.sessions.startup.assembly import situation, strip_envelope
 from compozy.runtime.sessions.startup.knowledge import KNOWLEDGE_CLOSE, KNOWLEDGE_OPEN, read_knowledge
 from compozy.runtime.sessions.startup.slots import StartupSlots, TurnContext
@@ -34,8 +34,11 @@ async def turn_text(
     *,
     is_first: bool,
     source: Literal["user", "network", "synthetic"] = "user",
+    restarted_turn: str = "",
 ) -> str:
     """Return what the agent is sent; `is_first` says that it knows nothing of the session.
+
+    `restarted_turn` is the running turn when its agent died and was started again: what it did is told too.
 
     Raises:
         CompozyError: a part of the turn's context cannot be had; nothing was sent.
@@ -45,8 +48,11 @@ async def turn_text(
         return first_turn(record.startup_prompt, text) if is_first else text
     news = dict(told)
     context = await _context(slots, record, news, is_first=is_first, is_users=source == "user")
+    if restarted_turn:
+        done = strip_envelope(await work_text(store, record.session.id, restarted_turn))
+        context = (*context, done) if done else context
     if is_first:
-        history = strip_envelope(await history_text(store, record.session.id))
+        history = strip_envelope(await history_text(store, record.session.id, without_turn=restarted_turn))
         prompt = first_turn(record.startup_prompt, text, history=history, context=context)
     else:
         prompt = later_turn(text, context)

@@ -1,0 +1,1 @@
+"""Watching over turns: signs of life, silence, deadlines, restarts of agents that died (contract §5.9)."""
