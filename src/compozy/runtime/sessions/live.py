@@ -9,14 +9,11 @@ import asyncio
 import logging
 from collections.abc import Mapping
 
-import msgspec
-
 from compozy.config.config import Config
 from compozy.model.errors import CompozyError, Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
     RuntimeSelection,
-    Session,
     StopReason,
 )
 from compozy.model.session_answers import ApprovalAnswer, PromptResult
@@ -27,7 +24,7 @@ from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.hosting import AgentHost, set_fields
 from compozy.runtime.sessions.input_queue import InputQueue
-from compozy.runtime.sessions.journal import Journal, Listener
+from compozy.runtime.sessions.journal import Journal, Listener, change_session
 from compozy.runtime.sessions.ladder import lost_marker
 from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.process import AgentProcess
@@ -113,13 +110,12 @@ class LiveSession:
         """The process that serves the session now."""
         return self._host.process
 
-    def shown(self, session: Session) -> Session:
-        """Return the session's payload with what its turn does now."""
-        turn = self._turn
-        if turn is None:
-            return session
+    def shown(self) -> SessionRecord:
+        """Return the newest record with what its turn does now."""
+        if self._turn is None:
+            return self.record
         deadline = float(self._deps.config.session.supervision.prompt_deadline)
-        return msgspec.structs.replace(session, activity=turn.activity(deadline))
+        return change_session(self.record, activity=self._turn.activity(deadline))
 
     def touch(self, kind: str = "", detail: str = "") -> None:
         """Note a sign of life of the agent."""

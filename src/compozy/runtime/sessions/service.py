@@ -151,9 +151,7 @@ class Sessions:
         Raises:
             NotFound: no such session there.
         """
-        record = await self.record(session_id, workspace)
-        live = self._live.get(session_id)
-        return live.shown(record.session) if live is not None else record.session
+        return (await self.record(session_id, workspace)).session
 
     async def record(self, session_id: str, workspace: str = "") -> SessionRecord:
         """Return the newest record of a session.
@@ -162,7 +160,7 @@ class Sessions:
             NotFound: no such session there.
         """
         live = self._live.get(session_id) or self._seen.get(session_id)
-        record = live.record if live is not None else await self._store.get_session(session_id)
+        record = live.shown() if live is not None else await self._store.get_session(session_id)
         if record is None or (workspace and not await self._is_in(record, workspace)):
             raise NotFound(
                 f"session {session_id!r} does not exist: see `compozy session list --all`", code="session_not_found"
@@ -196,9 +194,7 @@ class Sessions:
 
     def _newest(self, row: SessionRecord) -> SessionRecord:
         live = self._live.get(row.session.id)
-        if live is None:
-            return row
-        return msgspec.structs.replace(live.record, session=live.shown(live.record.session))
+        return live.shown() if live is not None else row
 
     def counts_live(self) -> int:
         """Return how many sessions have been touched since the daemon started and are not stopped."""
