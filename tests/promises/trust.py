@@ -10,6 +10,8 @@ _ROLES_CLI = "tests/interaction/cli/test_roles.py::"
 _DERIVATION = "tests/unit/runtime/test_derivation.py::"
 _PLANTED = "tests/interaction/sessions/test_secrets.py::"
 _TITLES = "tests/interaction/sessions/test_titles.py::"
+_DOCTOR = "tests/unit/config/test_doctor_secrets.py::"
+_DOCTOR_CLI = "tests/interaction/cli/test_doctor_trust.py::"
 _SECRETS = "tests/unit/config/test_secrets.py::"
 
 
@@ -246,6 +248,42 @@ PROMISES: tuple[Promise, ...] = (
         "P35, D19",
         "the same for settings and mcp.json of the home and the workspace, and for a provider's servers",
         "tests/unit/config/mcp/test_layers.py::test_every_place_is_read_in_order_and_values_stay_as_they_are_written",
+    ),
+    _row(
+        "doctor-vault",
+        "issue 5",
+        "the doctor opens the vault and names what mends it",
+        _DOCTOR + "test_a_vault_that_cannot_be_opened_is_an_error_with_the_command_that_mends_it",
+    ),
+    _row(
+        "doctor-record",
+        "issue 5, D15",
+        "the doctor names a damaged record of trust",
+        _DOCTOR + "test_a_damaged_record_of_trust_is_an_error_and_moving_it_away_mends_it",
+    ),
+    _row(
+        "doctor-changed",
+        "issue 5, D15",
+        "the doctor names files that changed since they were trusted",
+        _DOCTOR_CLI + "test_a_file_that_changed_since_it_was_trusted_is_named_until_somebody_looked",
+    ),
+    _row(
+        "doctor-waiting",
+        "issue 5, D15",
+        "the doctor names sessions whose agent waits for trust",
+        _DOCTOR_CLI + "test_a_session_whose_agent_would_not_start_is_named",
+    ),
+    _row(
+        "doctor-foreign-store",
+        "D22",
+        "without a daemon the doctor names a store of another program and touches nothing",
+        _DOCTOR + "test_a_store_of_another_program_is_named_and_nothing_appears_beside_it",
+    ),
+    _row(
+        "doctor-port",
+        "issue 5",
+        "without a daemon the doctor names a taken port and a free one",
+        _DOCTOR + "test_a_taken_port_is_named_with_one_that_is_free",
     ),
     Promise(
         id="trust-hook-environment",

@@ -6,82 +6,29 @@ nothing, changes nothing. `runtime/doctor.py` adds what only a running daemon kn
 
 import shutil
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from compozy.config.config import Config
 from compozy.config.detection import is_installed
+from compozy.config.doctor_secrets import trust_findings, vault_findings
 from compozy.config.errors import ConfigError
+from compozy.config.findings import Finding, finding
 from compozy.config.home import Home
 from compozy.config.load import load_config
 from compozy.config.provider_auth import ProviderAuth, auth_status
 from compozy.config.providers import build_defaults
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
-from compozy.model.api import ApiDiagnostic, DataFreshness, DiagnosticSeverity
-from compozy.model.doctor import Report, Summary
 from compozy.model.errors import CompozyError
 from compozy.model.provider import Provider
-from compozy.model.times import now
 
-DOCTOR_SCHEMA = "compozy.doctor.v1"
 # Below this the store and the log soon cannot be written.
 _LOW_DISK_BYTES = 256 << 20
-_ORDER: tuple[DiagnosticSeverity, ...] = ("ok", "info", "warn", "error", "critical")
-Finding = ApiDiagnostic
-Check = Callable[[], Iterator[Finding]]
-
-
-def finding(
-    category: str,
-    name: str,
-    severity: DiagnosticSeverity,
-    message: str,
-    *,
-    code: str = "",
-    command: str | None = None,
-    freshness: DataFreshness = "live",
-    evidence: dict[str, object] | None = None,
-) -> Finding:
-    """Build one finding; its id is ``<category>.<name>``."""
-    return ApiDiagnostic(
-        id=f"{category}.{name}",
-        code=code or name,
-        category=category,
-        title=f"{category}: {name.replace('_', ' ')}",
-        message=message,
-        severity=severity,
-        data_freshness=freshness,
-        suggested_command=command,
-        evidence=evidence,
-    )
-
-
-def report(
-    items: list[Finding], duration_ms: int, *, only: str = "", exclude: str = "", quiet: bool = False
-) -> Report:
-    """Filter findings by category or id (comma-separated lists) and sum them up; `quiet` leaves out what is fine."""
-    wanted, unwanted = _names(only), _names(exclude)
-    kept = [
-        item
-        for item in items
-        if (not wanted or wanted & {item.category, item.id}) and not unwanted & {item.category, item.id}
-    ]
-    worst = max((item.severity for item in kept), key=_ORDER.index, default="ok")
-    counts = {severity: sum(item.severity == severity for item in kept) for severity in _ORDER}
-    shown = [item for item in kept if not quiet or item.severity not in ("ok", "info")]
-    return Report(
-        schema_version=DOCTOR_SCHEMA,
-        status=worst,
-        generated_at=now(),
-        duration_ms=duration_ms,
-        items=tuple(shown),
-        summary=Summary(counts_by_severity={name: count for name, count in counts.items() if count}, total=len(kept)),
-    )
 
 
 def check_home(home: Home) -> list[Finding]:
     """Run every check that needs no daemon."""
-    findings = [*_folders(home), *_disk(home)]
+    findings = [*_folders(home), *_disk(home), *vault_findings(home), *trust_findings(home)]
     try:
         config = load_config(home)
     except (ConfigError, CompozyError) as error:
@@ -90,10 +37,6 @@ def check_home(home: Home) -> list[Finding]:
     findings += _configuration(home, config)
     findings += _providers(home, config)
     return findings
-
-
-def _names(text: str) -> set[str]:
-    return {part.strip() for part in text.split(",") if part.strip()}
 
 
 def _folders(home: Home) -> Iterator[Finding]:

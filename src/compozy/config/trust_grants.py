@@ -67,6 +67,14 @@ class TrustGrants:
             self._signature = signature
         return (path, digest) in self._known
 
+    def all(self) -> tuple[Grant, ...]:
+        """Return every grant, oldest first.
+
+        Raises:
+            TrustError: the record cannot be read.
+        """
+        return self._read()
+
     def add(self, files: Iterable[tuple[str, str]]) -> None:
         """Trust files, each with its digest.
 

@@ -97,6 +97,21 @@ class Vault:
         self._check_key(stored, key)
         return self._open(key, name, row)
 
+    def check(self) -> int:
+        """Open every secret and forget it again; return how many there are.
+
+        Raises:
+            VaultError: as for `get`; the first that cannot be opened.
+        """
+        stored = self._read()
+        if stored is None or not stored.entries:
+            return 0
+        key = self._key()
+        self._check_key(stored, key)
+        for name, row in stored.entries.items():
+            self._open(key, name, row)
+        return len(stored.entries)
+
     def set(self, name: str, value: str) -> bool:
         """Keep a secret; return whether it replaced an older one.
 

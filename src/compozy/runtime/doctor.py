@@ -6,13 +6,15 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from compozy.config.doctor import Finding, check_home, finding, report
+from compozy.config.doctor import check_home
 from compozy.config.errors import ConfigError
+from compozy.config.findings import Finding, finding, report
 from compozy.config.keys import Key, join_key
 from compozy.config.live import differing_keys
 from compozy.config.load import load_config
 from compozy.model.doctor import Report
 from compozy.model.errors import CompozyError
+from compozy.runtime.doctor_trust import trust_findings
 from compozy.runtime.services import Services
 
 
@@ -27,6 +29,7 @@ async def doctor_report(app: Services, *, only: str = "", exclude: str = "", qui
         *_log(app),
         *await _store(app),
         *await _agents(app),
+        *await trust_findings(app),
     ]
     duration = round((time.monotonic() - started) * 1000)
     return report(items, duration, only=only, exclude=exclude, quiet=quiet)

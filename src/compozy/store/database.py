@@ -13,13 +13,11 @@ from urllib.parse import quote
 
 import msgspec
 
+from compozy.model.store_mark import APPLICATION_ID, HEADER_BYTES, maker_of
 from compozy.store.interface import ForeignStore, StoreUnavailable
 
-# "cpzy" in ASCII, written into SQLite's application id: the mark that a file is ours.
-APPLICATION_ID = 0x63707A79
-_MAGIC = b"SQLite format 3\x00"
-# Offsets in SQLite's 100-byte file header.
-_USER_VERSION, _APPLICATION_ID, _HEADER = 60, 68, 100
+# Where SQLite's file header has the number of the layout.
+_USER_VERSION = 60
 # How long a statement waits for another process (a backup, a person with sqlite3) before it fails.
 _BUSY_SECONDS = 5.0
 # A checkpointed log is cut back to this size, so that one burst does not stay on disk.
@@ -122,15 +120,16 @@ def recognise(path: Path, newest: int) -> bool:
     if not path.is_file():
         raise StoreUnavailable(f"the store {str(path)!r} is not a file; move it away and start again")
     with path.open("rb") as file:
-        header = file.read(_HEADER)
-    if not header:
+        header = file.read(HEADER_BYTES)
+    maker = maker_of(header)
+    if maker == "none":
         return False
-    if len(header) < _HEADER or not header.startswith(_MAGIC):
+    if maker == "damaged":
         raise StoreUnavailable(
             f"the store {str(path)!r} is damaged: it does not begin like a database; "
             "move the file away or put a backup in its place"
         )
-    if int.from_bytes(header[_APPLICATION_ID : _APPLICATION_ID + 4], "big") != APPLICATION_ID:
+    if maker == "foreign":
         raise ForeignStore(
             f"{str(path)!r} was made by another program and was left untouched; "
             "move it away, or set COMPOZY_HOME to a folder of its own"

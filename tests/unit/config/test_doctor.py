@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from compozy.config.bundle import write_bundle
-from compozy.config.doctor import check_home, finding, report
+from compozy.config.doctor import check_home
+from compozy.config.findings import finding, report
 from compozy.config.home import Home
 from compozy.config.install import create_home, prepare_home
 

@@ -65,11 +65,14 @@ def _report(invocation: Invocation, only: str, exclude: str, quiet: bool) -> tup
 
 
 def _without_daemon(invocation: Invocation, reason: str, only: str, exclude: str, quiet: bool) -> JsonObject:
-    from compozy.config.doctor import check_home, finding, report  # noqa: PLC0415 - start-up cost
+    from compozy.config.doctor import check_home  # noqa: PLC0415 - start-up cost
+    from compozy.config.doctor_alone import findings_without_daemon  # noqa: PLC0415 - start-up cost
+    from compozy.config.findings import finding, report  # noqa: PLC0415 - start-up cost
 
     hint = "compozy daemon start"
     missing = finding("daemon", "not_running", "info", reason, command=hint, freshness="offline")
-    made = report([*check_home(invocation.home), missing], 0, only=only, exclude=exclude, quiet=quiet)
+    items = [*check_home(invocation.home), *findings_without_daemon(invocation.home), missing]
+    made = report(items, 0, only=only, exclude=exclude, quiet=quiet)
     return as_json(made)
 
 
