@@ -66,7 +66,7 @@ _EXIT_CODES = (
     (errors.EXIT_UNAVAILABLE, "no such thing, or no daemon (HTTP 404, 408, 410, 413, 429, 5xx)"),
     (errors.EXIT_AGENT_DIED, "the agent program died during the turn; also a finding of severity `warn`"),
     (errors.EXIT_DIAGNOSTIC_ERROR, "the answer carries a finding of severity `error`"),
-    (errors.EXIT_CONTEXT_LOST, "the agent lost its context (reserved for `--require-context`)"),
+    (errors.EXIT_CONTEXT_LOST, "the agent does not remember the session, and `--require-context` was given"),
     (errors.EXIT_TIMEOUT, "out of time, or nobody answered a question of the agent"),
     (errors.EXIT_DENIED, "a permission was denied by policy (HTTP 401, 403)"),
     (errors.EXIT_INVALID, "understood and refused by a rule (HTTP 422), invalid configuration"),

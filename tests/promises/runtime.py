@@ -6,6 +6,7 @@ _PROMPTS = "tests/interaction/sessions/test_prompts.py::"
 _PERMISSIONS = "tests/interaction/sessions/test_permissions.py::"
 _BAD = "tests/interaction/sessions/test_bad_agents.py::"
 _RESTART = "tests/interaction/sessions/test_restart.py::"
+_LADDER = "tests/interaction/sessions/test_ladder.py::"
 _RECOVERY = "tests/interaction/sessions/test_recovery.py::"
 _LISTS = "tests/interaction/sessions/test_lists.py::"
 _UNIT = "tests/unit/runtime/"
@@ -365,6 +366,30 @@ PROMISES: tuple[Promise, ...] = (
         "acp.md fault 4",
         "an id used again in a later turn is another call",
         _UNIT + "test_mapping.py::test_an_id_used_again_in_a_later_turn_is_another_call",
+    ),
+    _row(
+        "ladder",
+        "P55, P56",
+        "an agent's session is resumed, else loaded, else replaced by a new one that says so",
+        _LADDER + "test_a_new_session_says_in_the_transcript_which_rungs_did_not_hold",
+    ),
+    _row(
+        "require-context",
+        "P56, D30",
+        "--require-context fails with 74 and says nothing to an agent that does not remember",
+        _LADDER + "test_require_context_refuses_and_says_nothing_to_the_agent",
+    ),
+    _row(
+        "require-context-exit",
+        "D30",
+        "the exit code is 74 when the context is lost under --require-context",
+        _LADDER + "test_the_exit_code_is_74_when_the_context_is_lost",
+    ),
+    _row(
+        "history-without-program",
+        "P55",
+        "history stays readable and the failure is typed when the agent's program is gone",
+        _LADDER + "test_history_stays_readable_and_the_failure_is_typed_when_the_program_is_gone",
     ),
     _row(
         "recovery",

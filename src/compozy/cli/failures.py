@@ -16,6 +16,7 @@ from compozy.cli import toon
 from compozy.cli.output import clean
 from compozy.model.errors import (
     EXIT_CANCELLED,
+    EXIT_CONTEXT_LOST,
     EXIT_GENERIC,
     EXIT_REFUSED,
     EXIT_USAGE,
@@ -26,6 +27,7 @@ from compozy.model.errors import (
 
 # Answered with their own payload and 65 instead of the 77 of other refusals (contract §4.4).
 _IDENTITY_CODES = ("identity_mismatch", "identity_stale", "identity_unauthorized")
+CONTEXT_LOST = "context_lost"
 _SUGGESTION = "suggested_command"
 
 
@@ -102,6 +104,8 @@ def refusal(status: int, payload: dict[str, object]) -> Failure:
     remedy = str(facts.get(_SUGGESTION) or (details.get(_SUGGESTION) if isinstance(details, Mapping) else "") or "")
     if code in _IDENTITY_CODES:
         return Failure(payload, EXIT_REFUSED, remedy)
+    if code == CONTEXT_LOST:
+        return Failure(payload, EXIT_CONTEXT_LOST, remedy)
     return Failure(payload, exit_code_for_status(status, str(facts.get("severity") or "")), remedy)
 
 

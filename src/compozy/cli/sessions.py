@@ -76,7 +76,7 @@ class Duration(_FloatType):
 
 
 def turn_options(function: F) -> F:
-    """Add `--on-ask` and `--timeout` to a command that drives a turn."""
+    """Add `--on-ask`, `--timeout` and `--require-context` to a command that drives a turn."""
     asked = click.option(
         "--on-ask",
         type=click.Choice(("ask", "deny", "allow")),
@@ -85,7 +85,12 @@ def turn_options(function: F) -> F:
     timed = click.option(
         "--timeout", type=Duration(), metavar="D", help="Cancel the turn after this long: 30s, 5m, 1h30m."
     )
-    return asked(timed(function))
+    remembered = click.option(
+        "--require-context",
+        is_flag=True,
+        help="Exit with 74, and say nothing to the agent, when it does not remember the session.",
+    )
+    return asked(timed(remembered(function)))
 
 
 def read_text(text: str, what: str) -> str:

@@ -11,6 +11,7 @@ from compozy.cli.turn_record import Permission, TurnRecord
 from compozy.model.errors import (
     EXIT_AGENT_DIED,
     EXIT_CANCELLED,
+    EXIT_CONTEXT_LOST,
     EXIT_DENIED,
     EXIT_GENERIC,
     EXIT_INVALID,
@@ -19,7 +20,16 @@ from compozy.model.errors import (
 )
 
 ExitReason = Literal[
-    "done", "denied", "agent_died", "timeout", "unanswered", "cancelled", "refused", "cut_off", "failed"
+    "done",
+    "context_lost",
+    "denied",
+    "agent_died",
+    "timeout",
+    "unanswered",
+    "cancelled",
+    "refused",
+    "cut_off",
+    "failed",
 ]
 # Failure kinds that mean: the agent program is gone, or never came up (contract §5.1).
 DEATHS = (
@@ -57,6 +67,8 @@ def judge(
         return Ending("cancelled", EXIT_CANCELLED, "the turn was cancelled")
     if timed_out_after:
         return Ending("timeout", EXIT_TIMEOUT, _timeout_text(record, timed_out_after))
+    if stop_reason == "context_lost":
+        return Ending("context_lost", EXIT_CONTEXT_LOST, _with("the agent lost its context", reason))
     if kind in DEATHS:
         return Ending("agent_died", EXIT_AGENT_DIED, _with("the agent program ended or broke", reason))
     unanswered = [p for p in record.permissions.values() if _is_unanswered(p, on_ask)]

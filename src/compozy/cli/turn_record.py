@@ -145,6 +145,8 @@ class TurnRecord:
     tool_calls: dict[str, ToolCall] = field(default_factory=dict)
     permissions: dict[str, Permission] = field(default_factory=dict)
     plan: tuple[PlanEntry, ...] = ()
+    context_lost: bool = False
+    """The agent does not remember the session; it was told the transcript."""
     usage: JsonObject = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
     finish_reason: str = ""
@@ -227,6 +229,9 @@ class TurnRecord:
         elif kind == "usage":
             usage = event.get("usage")
             self.usage.update(usage if isinstance(usage, Mapping) else {})
+        elif kind == "transcript_marker.created" and text_of(event, "title") == "context_lost":
+            self.context_lost = True
+            yield Notice(text_of(event, "text"))
         elif kind.startswith("runtime_") and kind != "runtime_progress":
             yield Notice(text_of(event, "text") or text_of(event, "title") or kind.replace("_", " "))
         elif kind == "system" and text_of(event, "text"):

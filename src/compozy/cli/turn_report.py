@@ -33,6 +33,8 @@ def report_object(result: TurnResult, session: "Session", first: Mapping[str, ob
         "exit_reason": ending.reason,
         "exit_code": ending.exit_code,
     }
+    if record.context_lost:
+        found["context_lost"] = True
     if record.usage:
         found["usage"] = record.usage
     if ending.message:

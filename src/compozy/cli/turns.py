@@ -296,11 +296,14 @@ class Turn:
         )
 
 
-def prompt_body(message: str, *, message_id: str = "", idempotency_key: str = "") -> JsonObject:
+def prompt_body(
+    message: str, *, message_id: str = "", idempotency_key: str = "", require_context: bool = False
+) -> JsonObject:
     """Return the body of a prompt with an identity of its own, so that sending it twice starts one turn."""
     identity = os.urandom(8).hex()
     return {
         "message": message,
         "message_id": message_id or f"msg-{identity}",
         "idempotency_key": idempotency_key or f"key-{identity}",
+        **({"require_context": True} if require_context else {}),
     }

@@ -14,7 +14,7 @@ import click
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES
-from compozy.cli.connection import as_json, text_of
+from compozy.cli.connection import JsonObject, as_json, text_of
 from compozy.cli.daemon_start import connected_or_started
 from compozy.cli.failures import describe, report
 from compozy.cli.groups import command, pass_invocation
@@ -80,11 +80,13 @@ def run(
     keep: bool,
     on_ask: str | None,
     timeout: float | None,
+    require_context: bool,
 ) -> int:
     """Give TASK to an agent and watch it work; a TASK of `-` is read from standard input.
 
-    Exit codes: 0 done, 1 failed or refused, 70 the agent died, 75 out of time or nobody answered, 77 denied by
-    policy, 130 cancelled. Ctrl-C cancels the turn; a second Ctrl-C leaves it running.
+    Exit codes: 0 done, 1 failed or refused, 70 the agent died, 74 context lost under --require-context, 75 out of
+    time or nobody answered, 77 denied by policy, 130 cancelled. Ctrl-C cancels the turn; a second Ctrl-C leaves it
+    running.
     """
     task = read_text(task, "the task")
     began = time.monotonic()
@@ -96,7 +98,7 @@ def run(
         _announce(invocation, choice, session, context)
         options = TurnOptions(on_ask=mode, timeout=timeout, stops_session=not keep)
         try:
-            result = _drive(client, invocation, session, task, options)
+            result = _drive(client, invocation, session, prompt_body(task, require_context=require_context), options)
         except LocalError as error:
             return _refused(invocation, error)
     first = with_source({"agent_reason": choice.reason}, context)
@@ -124,12 +126,12 @@ def open_session(
 
 
 def _drive(
-    client: "Client", invocation: Invocation, session: "Session", task: str, options: TurnOptions
+    client: "Client", invocation: Invocation, session: "Session", body: JsonObject, options: TurnOptions
 ) -> TurnResult:
     """Run the one turn; stop the session afterwards, however it ended, unless it was left running on purpose."""
     stop = options.stops_session
     try:
-        return Turn(client, invocation, session, options).run(prompt_body(task))
+        return Turn(client, invocation, session, options).run(body)
     except LocalError as error:
         stop = stop and error.code != LEFT_RUNNING
         raise

@@ -20,6 +20,7 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
         'compozy session prompt sess-0123456789abcdef "and now the tests"',
         'compozy session prompt sess-0123456789abcdef "go on" --on-ask deny -o json',
         'compozy session prompt sess-0123456789abcdef "later" --queue',
+        'compozy session prompt sess-0123456789abcdef "as we said" --require-context',
     ),
 )
 @click.argument("session_id", shell_complete=completions.sessions)
@@ -53,10 +54,14 @@ def session_prompt(
     idempotency_key: str | None,
     on_ask: str | None,
     timeout: float | None,
+    require_context: bool,
 ) -> int:
     """Send MESSAGE to session SESSION_ID and follow the turn until it ends; `-` reads it from standard input."""
     body = prompt_body(
-        read_text(message, "the message"), message_id=message_id or "", idempotency_key=idempotency_key or ""
+        read_text(message, "the message"),
+        message_id=message_id or "",
+        idempotency_key=idempotency_key or "",
+        require_context=require_context,
     )
     body |= _given({"mode": mode, "expected_turn_id": expected_turn_id})
     runtime = _given({"provider": provider, "model": model, "reasoning_effort": reasoning_effort, "speed": speed})

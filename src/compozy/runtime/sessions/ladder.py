@@ -51,7 +51,8 @@ async def open_session(
         if not known or rung in skip:
             continue
         if not offered:
-            process.tried.append((rung, "not offered by the agent"))
+            if rung not in dict(process.tried):
+                process.tried.append((rung, "not offered by the agent"))
             continue
         again = connection.resume_session if rung == "resume" else connection.load_session
         try:
