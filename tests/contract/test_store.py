@@ -189,6 +189,30 @@ async def test_who_needs_a_person_comes_first_then_who_finished_latest_change_fi
     assert await list_ids(store, sort="attention") == ["sess-idle", "sess-auth", "sess-failed", "sess-done"]
 
 
+async def test_sessions_are_filtered_by_badge_attention_and_whether_they_can_go_on(store: Store) -> None:
+    stopped = {"state": "stopped", "badge": "stopped"}
+    await store.put_session(make_session("sess-auth", at=1, badge="waiting-for-auth"))
+    await store.put_session(make_session("sess-done", at=2, badge="done", workspace_id="ws_2"))
+    await store.put_session(make_session("sess-over", at=3, **stopped))
+    await store.put_session(make_session("sess-away", at=4, archived_at=moment(9), **stopped))
+    await store.put_session(make_session("sess-dead", at=5, state="stopped", badge="failed", attachable=False))
+    await store.put_session(make_session("sess-hidden", at=6, type="dream", badge="failed"))
+    cases: list[tuple[dict[str, object], list[str]]] = [
+        ({"badges": ("done", "failed")}, ["sess-dead", "sess-done"]),
+        ({"badges": ("stopped",), "archive": "include"}, ["sess-away", "sess-over"]),
+        ({"attention": True}, ["sess-dead", "sess-done", "sess-auth"]),
+        ({"attention": True, "workspace_id": "ws_2"}, ["sess-done"]),
+        ({"resumable": True, "archive": "include"}, ["sess-over"]),
+        ({"resumable": False, "attention": True, "badges": ("failed",)}, ["sess-dead"]),
+    ]
+    for fields, expected in cases:
+        page = await store.list_sessions(SessionQuery(**fields))
+        assert [record.session.id for record in page.rows] == expected, fields
+        assert page.total == len(expected), fields
+    home = make_session("sess-auth").session.workspace_id
+    assert await store.count_attention() == {home: (2, 0), "ws_2": (0, 1)}
+
+
 async def test_sessions_are_filtered_by_every_field_and_the_total_agrees(store: Store) -> None:
     await store.put_session(
         make_session("sess-a", at=1, agent_name="coder", name="Fix the Parser", provider="claude")

@@ -211,6 +211,11 @@ class Interaction(Record, frozen=True, kw_only=True):
     """Additive: when the stated default answer is given for the person."""
     default_decision: str = ""
     """Additive: the answer that is given then; empty for a clarification, which goes on without one."""
+    action: str = ""
+    """Additive, with `resource`: the kind of tool call that is asked about, and the paths it names."""
+    resource: str = ""
+    session_id: str = ""
+    """Additive: the child session that asks, where questions of children are listed too."""
 
 
 class SessionUsage(Record, frozen=True, kw_only=True):

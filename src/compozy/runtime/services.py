@@ -15,6 +15,7 @@ from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
 from compozy.runtime.agent_resolution import AgentResolver
+from compozy.runtime.attention import Attention
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.extensions import Extensions
@@ -22,7 +23,9 @@ from compozy.runtime.fleet import Fleet
 from compozy.runtime.mcp_view import McpViews
 from compozy.runtime.providers import Providers
 from compozy.runtime.sessions import Deps, Sessions
+from compozy.runtime.sessions.people import SessionPeople
 from compozy.runtime.sessions.recovery import end_recorded_process
+from compozy.runtime.sessions.views import SessionViews
 from compozy.runtime.settings import Settings
 from compozy.runtime.status import DaemonStatus
 from compozy.runtime.trust import Trust
@@ -44,6 +47,9 @@ class Services:
     extensions: Extensions
     authoring: Authoring
     sessions: Sessions
+    views: SessionViews
+    people: SessionPeople
+    attention: Attention
     trust: Trust
     configs: Configs
     resolver: AgentResolver
@@ -87,6 +93,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     )
     sessions = Sessions(deps, workspaces, fleet)
     await sessions.start()
+    people = SessionPeople(deps, sessions)
     status.count_executions = sessions.counts_running
     return Services(
         home=home,
@@ -98,6 +105,9 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         extensions=extensions,
         authoring=Authoring(home, config, fleet, configs),
         sessions=sessions,
+        views=SessionViews(store, sessions),
+        people=people,
+        attention=Attention(store, sessions, people),
         trust=trust,
         configs=configs,
         resolver=AgentResolver(home, fleet, configs, trust),

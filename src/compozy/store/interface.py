@@ -220,6 +220,13 @@ class Store(Protocol):
         """Return the number of sessions by state."""
         ...
 
+    async def count_attention(self) -> dict[str, tuple[int, int]]:
+        """Return for each workspace how many sessions need a person, and how many have something finished to show.
+
+        Archived sessions and those no list may show are not counted; workspaces without any are left out.
+        """
+        ...
+
     async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
         """Return the metrics of each named agent at `now`, zeros where it has no sessions. Cost is per name asked."""
         ...

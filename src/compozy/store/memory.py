@@ -11,7 +11,16 @@ from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store.codec import store_event
-from compozy.store.columns import SessionColumns, check_query, derive_columns, microseconds, page_start, sort_key
+from compozy.store.columns import (
+    FINISHED,
+    NEEDS_YOU,
+    SessionColumns,
+    check_query,
+    derive_columns,
+    microseconds,
+    page_start,
+    sort_key,
+)
 from compozy.store.interface import (
     AgentMetrics,
     EventQuery,
@@ -82,6 +91,13 @@ class MemoryStore:
 
     async def count_sessions(self) -> dict[str, int]:
         return dict(Counter(columns.state for _, columns in self._sessions.values()))
+
+    async def count_attention(self) -> dict[str, tuple[int, int]]:
+        found: dict[str, list[int]] = {}
+        for _, row in self._sessions.values():
+            if row.shown and not row.archived and row.attention:
+                found.setdefault(row.workspace_id, []).append(row.attention)
+        return {workspace: (seen.count(NEEDS_YOU), seen.count(FINISHED)) for workspace, seen in found.items()}
 
     async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
         moment = microseconds(now)

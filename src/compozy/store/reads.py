@@ -13,7 +13,7 @@ from compozy.model.event import StoredEvent
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store.codec import decode_grant, decode_session, decode_workspace
-from compozy.store.columns import check_query, page_start
+from compozy.store.columns import FINISHED, NEEDS_YOU, check_query, page_start
 from compozy.store.interface import (
     AgentMetrics,
     EventQuery,
@@ -75,6 +75,16 @@ def count_sessions(connection: sqlite3.Connection) -> dict[str, int]:
     """Return how many sessions are in each state."""
     rows = connection.execute("SELECT state, sum(sessions) FROM session_rollup GROUP BY state").fetchall()
     return dict(rows)
+
+
+def count_attention(connection: sqlite3.Connection) -> dict[str, tuple[int, int]]:
+    """Return how many sessions of each workspace need a person, and how many have something finished to show."""
+    rows = connection.execute(
+        "SELECT workspace_id, sum(attention = ?), sum(attention = ?) FROM sessions "
+        "WHERE attention > 0 AND shown = 1 AND archived = 0 GROUP BY workspace_id",
+        (NEEDS_YOU, FINISHED),
+    ).fetchall()
+    return {workspace: (needs, finished) for workspace, needs, finished in rows}
 
 
 def agent_metrics(

@@ -101,6 +101,9 @@ class SqliteStore:
     async def count_sessions(self) -> dict[str, int]:
         return await self._read(reads.count_sessions)
 
+    async def count_attention(self) -> dict[str, tuple[int, int]]:
+        return await self._read(reads.count_attention)
+
     async def agent_metrics(self, workspace_id: str, names: Sequence[str], *, now: str) -> dict[str, AgentMetrics]:
         moment = microseconds(now)
         return await self._read(lambda connection: reads.agent_metrics(connection, workspace_id, names, moment))

@@ -3,7 +3,7 @@
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.daemon.messages import Body, json_response, query_values, read_body
+from compozy.daemon.messages import Body, json_response, query_flag, query_values, read_body
 from compozy.daemon.routes.sessions import SESSION, session_id_of
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
@@ -35,7 +35,10 @@ async def list_interactions(app: Services, request: Request) -> Response:
     status = query_values(request).get("status", "")
     if status and status not in _STATUSES:
         raise InvalidRequest(f"query parameter 'status' is {status!r}; write one of {', '.join(_STATUSES)}")
-    return json_response({"interactions": await app.sessions.interactions(session_id, status)})
+    children = query_flag(request, "include_children")
+    return json_response(
+        {"interactions": await app.sessions.interactions(session_id, status, with_children=children)}
+    )
 
 
 ROUTES: tuple[Route, ...] = (
@@ -56,6 +59,6 @@ ROUTES: tuple[Route, ...] = (
         name="listSessionInteractions",
         summary="Permission requests and their answers",
         answer={"interactions": tuple[Interaction, ...]},
-        query=("status",),
+        query=("status", "include_children"),
     ),
 )

@@ -12,34 +12,14 @@ import msgspec
 from compozy.model import ids, times
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import EventDraft
-from compozy.model.record import Record
 from compozy.model.session import Interaction
+from compozy.model.session_reads import Clarification, ClarifyAnswer
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.journal import Journal, change_session
 from compozy.store.interface import SessionRecord
 
 # One answer is a sentence or a paragraph, not a document.
 ANSWER_BYTES = 64 * 1024
-
-
-class Clarification(Record, frozen=True, kw_only=True):
-    """A question that waits (shapes: clarifications)."""
-
-    request_id: str
-    session_id: str
-    agent_name: str
-    question: str
-    asked_at: str
-    deadline: str
-    choices: tuple[str, ...] = ()
-
-
-class ClarifyAnswer(Record, frozen=True, kw_only=True):
-    """An answer: the index of a choice, or text; `fallback` says that nobody answered."""
-
-    choice: int | None
-    text: str
-    fallback: bool
 
 
 class _Pending(msgspec.Struct):

@@ -17,6 +17,11 @@ class Roots:
         resolved = [os.path.realpath(path) for path in (primary, *additional)]
         self._roots = tuple(dict.fromkeys(resolved))
 
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The roots as they are compared, the primary one first."""
+        return self._roots
+
     def resolve(self, text: str) -> Path:
         """Return the real path: relative ones join the primary root, missing ones resolve by their ancestors.
 

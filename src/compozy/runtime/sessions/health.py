@@ -4,30 +4,12 @@ from typing import Literal
 
 import msgspec
 
-from compozy.model.record import Record
-from compozy.model.session import Interaction, Session, SessionHealth
-from compozy.runtime.sessions.badge import attention_class
+from compozy.model.session import Session, SessionHealth
+from compozy.model.session_reads import SessionStatus
 from compozy.store.interface import SessionRecord
 
 _State = Literal["idle", "prompting", "stopped", "detached"]
 _Health = Literal["healthy", "degraded", "stale", "dead", "unknown"]
-
-
-class SessionStatus(Record, frozen=True, kw_only=True):
-    """The short answer to "how is it?" (shapes: getSessionStatus)."""
-
-    session_id: str
-    workspace_id: str
-    agent_name: str
-    badge: str
-    state: str
-    health: str
-    active_prompt: bool
-    attachable: bool
-    eligible_for_wake: bool
-    pending_interactions: tuple[Interaction, ...]
-    updated_at: str
-    ineligibility_reason: str = ""
 
 
 def health_of(record: SessionRecord, *, last_presence_at: str | None = None) -> SessionHealth:
@@ -76,11 +58,6 @@ def status_of(record: SessionRecord) -> SessionStatus:
         updated_at=session.updated_at,
         ineligibility_reason=health.ineligibility_reason,
     )
-
-
-def wants_a_person(session: Session) -> bool:
-    """Whether the session waits for an answer, a login or trust."""
-    return attention_class(session.badge) == "needs-you" and session.badge != "failed"
 
 
 def _state(session: Session, *, is_prompting: bool) -> _State:

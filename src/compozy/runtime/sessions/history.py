@@ -137,6 +137,8 @@ def _fold(order: dict[str, Interaction], content: EventContent) -> None:
             choices=() if is_permission else content.decisions,
             expires_at=content.expires_at,
             default_decision=content.default_decision,
+            action=content.action,
+            resource=content.resource,
         )
     elif key in order:
         status = "resolved" if content.resolved_by == "operator" else "timed_out"

@@ -110,6 +110,11 @@ class LiveSession:
         """The process that serves the session now."""
         return self._host.process
 
+    def asks(self, request_id: str) -> bool:
+        """Whether that question waits for a person, or was just answered by one."""
+        process = self._host.process
+        return process is not None and process.questions.has(request_id)
+
     def shown(self) -> SessionRecord:
         """Return the newest record with what its turn does now."""
         if self._turn is None:

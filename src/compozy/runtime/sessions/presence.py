@@ -11,8 +11,8 @@ import msgspec
 
 from compozy.model import ids, times
 from compozy.model.errors import Conflict
-from compozy.model.record import Record
 from compozy.model.session import Session
+from compozy.model.session_reads import Attachment
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.settling import seen
 from compozy.store.interface import SessionRecord
@@ -22,22 +22,6 @@ LEASE_SECONDS = 120.0
 # Bounds the memory a session's clients can cost.
 MOST_LEASES = 64
 DEFAULT_ATTACH_SECONDS, MOST_ATTACH_SECONDS = 900, 86400
-
-
-class Attachment(Record, frozen=True, kw_only=True):
-    """Who holds a session, and until when (shapes: attach)."""
-
-    session_id: str
-    attached_to: str
-    attached_at: str
-    attach_expires_at: str
-
-
-class Attached(Record, frozen=True, kw_only=True):
-    """The answer to attach."""
-
-    session: Session
-    attach: Attachment
 
 
 class Viewers:

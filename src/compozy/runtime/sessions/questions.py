@@ -125,6 +125,8 @@ class Questions:
             decisions=offered(request.options),
             expires_at=times.format_time(expires),
             default_decision=DEFAULT_DECISION,
+            action=request.kind,
+            resource=self._maker.redact(", ".join(request.locations)),
         )
         answer: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         pending = self._pending[request_id] = _Pending(request, interaction, answer)

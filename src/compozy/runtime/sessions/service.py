@@ -34,12 +34,14 @@ from compozy.runtime.sessions.history import read_interactions, read_transcript,
 from compozy.runtime.sessions.input_queue import check_edit
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
+from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, check_prompt
 from compozy.runtime.sessions.queueing import shown, with_queue
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
 from compozy.runtime.sessions.startup.slots import ask_slots
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
+from compozy.runtime.sessions.waits import Waits
 from compozy.runtime.trust import TrustedUse
 from compozy.runtime.workspaces import Workspaces, require_root
 from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, SessionRecord
@@ -66,6 +68,7 @@ class Sessions:
         self._loading = asyncio.Lock()
         self._is_closing = False
         self._titles = AutoTitles(deps, self)
+        self.waits = Waits()
 
     # --- life
 
@@ -79,6 +82,7 @@ class Sessions:
     async def close(self, *, seconds: float) -> None:
         """Stop every live session with reason `shutdown`; what does not stop in time is found by the next start."""
         self._is_closing = True
+        self.waits.close()
         await self._titles.close()
         stops = [
             asyncio.create_task(live.stop("shutdown", "the daemon is shutting down", "interrupted"))
@@ -233,6 +237,7 @@ class Sessions:
         session_id = record.session.id
         if record.session.type != HIDDEN:
             self.changes.upserted(before.session, record.session)
+        self.waits.changed(record)
         if not self._is_closing:
             self._titles.consider(before, record)
         if record.session.state == "stopped":
@@ -348,8 +353,19 @@ class Sessions:
             Conflict: nothing of that kind is pending.
             InvalidRequest: not a decision the agent offers.
         """
-        live = await self.live(session_id)
+        live = self._asker(session_id, request_id) or await self.live(session_id)
         return await live.approve(request_id, turn_id, decision)
+
+    def _asker(self, session_id: str, request_id: str) -> LiveSession | None:
+        """Return the session that asks: that one, else a descendant whose question reached nobody else (P43)."""
+        asking = [live for live in self._live.values() if live.asks(request_id)]
+        own = next((live for live in asking if live.record.session.id == session_id), None)
+        return own or next((live for live in asking if _is_below(live.record.session, session_id)), None)
+
+    def viewers(self, session_id: str) -> Viewers | None:
+        """Return who looks at a session, None when it is not in memory."""
+        live = self._live.get(session_id) or self._seen.get(session_id)
+        return live.viewers if live is not None else None
 
     # --- ends
 
@@ -368,6 +384,7 @@ class Sessions:
         await asyncio.to_thread(forget_pi_folder, self._deps.home, session_id)
         if live.record.session.type != HIDDEN:
             self.changes.deleted(live.record.session)
+        self.waits.gone(session_id)
         self._live.pop(session_id, None)
         self._seen.pop(session_id, None)
 
@@ -427,10 +444,19 @@ class Sessions:
         session = await self.get(session_id)
         return await read_transcript(self._store, session, limit=limit, before_sequence=before_sequence)
 
-    async def interactions(self, session_id: str, status: str = "") -> tuple[Interaction, ...]:
-        """Return the questions put to a person, by status."""
+    async def interactions(
+        self, session_id: str, status: str = "", *, with_children: bool = False
+    ) -> tuple[Interaction, ...]:
+        """Return the questions put to a person, by status; those that children ask now on request."""
         found = await read_interactions(self._store, await self.get(session_id))
-        return tuple(item for item in found if not status or item.status == status)
+        below = [live.record.session for live in self._live.values()] if with_children else []
+        asked = (
+            msgspec.structs.replace(question, session_id=child.id)
+            for child in below
+            if _is_below(child, session_id)
+            for question in child.pending_interactions
+        )
+        return tuple(item for item in (*found, *asked) if not status or item.status == status)
 
     async def last_sequence(self, session_id: str) -> int:
         """Return the sequence of the newest event."""
@@ -450,3 +476,10 @@ class Sessions:
         live = await self.live(session_id)
         async for batch in follow(self._store, session_id, live.journal.ring, after):
             yield batch
+
+
+def _is_below(session: Session, ancestor_id: str) -> bool:
+    lineage = session.lineage
+    if lineage is None or session.id == ancestor_id:
+        return False
+    return ancestor_id in (lineage.parent_session_id, lineage.root_session_id)

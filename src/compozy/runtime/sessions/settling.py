@@ -37,7 +37,7 @@ def turn_ended(turn: Turn, drafts: Sequence[EventDraft], cost: _Usage | None, *,
     usage = (read_content(drafts[-1].content).usage if drafts else None) or {}
 
     def change(record: SessionRecord) -> SessionRecord:
-        spent = _with_turn(record.spent or Spent(), usage, cost or {}, record.session.runtime.acp_session_id)
+        spent = add_turn(record.spent or Spent(), usage, cost or {}, record.session.runtime.acp_session_id)
         record = msgspec.structs.replace(
             record, turn_id="", spent=spent, is_unseen=not (is_seen or turn.ending == "cancelled")
         )
@@ -68,7 +68,8 @@ def usage_of(spent: Spent | None) -> SessionUsage:
     )
 
 
-def _with_turn(spent: Spent, usage: _Usage, cost: _Usage, acp_session_id: str) -> Spent:
+def add_turn(spent: Spent, usage: _Usage, cost: _Usage, acp_session_id: str) -> Spent:
+    """Return what was spent including one more turn of the agent's session."""
     found = {name: _number(usage, spellings) for name, spellings in _TOKENS.items()}
     if found["total_tokens"] is None and (found["input_tokens"], found["output_tokens"]) != (None, None):
         found["total_tokens"] = (found["input_tokens"] or 0) + (found["output_tokens"] or 0)
