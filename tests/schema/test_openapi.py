@@ -90,7 +90,7 @@ def test_a_real_answer_fits_its_schema_and_both_listeners_give_the_same(
         assert statuses[0] == 200
     responses = _operation(route)["responses"]
     _check(values[0], responses[str(statuses[0])]["content"]["application/json"]["schema"])
-    if route.name not in ("getStatus", "getDoctor"):
+    if route.name not in ("getStatus", "getDoctor", "getSessionRecap"):
         assert values[0] == values[1]
 
 
