@@ -20,6 +20,7 @@ _SUITES = (
     "bench.daemons",
     "bench.fleet",
     "bench.sessions",
+    "bench.durability",
     "bench.selection",
 )
 

@@ -78,3 +78,9 @@ def resident_mib(pid: int) -> float:
     """Return a running process's resident memory now (Linux)."""
     pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / (1024 * 1024)
+
+
+def cpu_seconds(pid: int) -> float:
+    """Return the processor time a running process has used so far (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
