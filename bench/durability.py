@@ -21,6 +21,7 @@ from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.model.event import EventDraft
 from compozy.runtime.sessions.content import EventMaker
+from compozy.runtime.sessions.segments import fold_turns
 from compozy.store.sqlite import SqliteStore
 
 AREA = "Sessions"
@@ -152,6 +153,9 @@ async def _fill(home: Home) -> None:
         drafts = turns(EVENTS // size, size)
         for start in range(0, len(drafts), 1_000):
             await store.append_events(session_id, drafts[start : start + 1_000])
+        # As the daemon does when a turn ends.
+        for until in range(size, EVENTS + 1, size):
+            await fold_turns(store, session_id, until)
     await store.close()
 
 

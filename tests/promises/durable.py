@@ -5,6 +5,7 @@ from tests.promises import Promise
 _DURABLE = "tests/interaction/sessions/test_durable.py::"
 _BACKUP = "tests/interaction/cli/test_backup.py::"
 _BACKUPS = "tests/unit/runtime/test_backups.py::"
+_SEGMENTS = "tests/unit/runtime/test_segments.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -61,5 +62,23 @@ PROMISES: tuple[Promise, ...] = (
         "decisions D22, issue 6 durability",
         "A backup that is not whole, foreign or newer is refused and nothing changes.",
         test=_BACKUPS + "test_a_backup_of_a_newer_or_a_foreign_store_is_refused",
+    ),
+    Promise(
+        "durable.folded_transcript",
+        "issue 6 speed",
+        "A transcript is the same page by page whether its turns were folded before or are folded now.",
+        test=_SEGMENTS + "test_every_page_is_the_same_with_and_without_folded_turns",
+    ),
+    Promise(
+        "durable.folded_rewind",
+        "issue 6 speed, P52",
+        "What is archived vanishes from the folded transcript at once.",
+        test=_SEGMENTS + "test_archiving_an_event_takes_its_segment_away_and_one_folded_before_is_not_kept",
+    ),
+    Promise(
+        "durable.fixtures",
+        "issue 6 durability",
+        "Every layout of the store has a frozen file that today's code opens.",
+        test="tests/failure/test_store_upgrade.py::test_every_layout_has_a_frozen_file",
     ),
 )

@@ -171,6 +171,25 @@ class EventQuery(Record, frozen=True, kw_only=True):
     limit: int = 200
 
 
+class TranscriptSegment(Record, frozen=True, kw_only=True):
+    """Whole turns folded into entries: the events from `first` to `last`, as `entries` many entries in `data`.
+
+    What `data` is, its writer knows; the store keeps it as bytes.
+    """
+
+    first: int
+    last: int
+    entries: int
+    data: bytes
+
+
+class TranscriptEnd(Record, frozen=True, kw_only=True):
+    """How far a session is folded: the last sequence in a segment (0: none), and a mark for `put_segment`."""
+
+    last: int
+    mark: int
+
+
 class ProcessRecord(Record, frozen=True, kw_only=True):
     """A process we started, remembered until it is certainly gone (pid, start time, group, marker)."""
 
@@ -252,6 +271,26 @@ class Store(Protocol):
     async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]: ...
     async def last_sequence(self, session_id: str) -> int:
         """Return the highest sequence, 0 when there is no event."""
+        ...
+
+    async def put_segment(self, session_id: str, segment: TranscriptSegment, *, mark: int) -> bool:
+        """Keep a segment in place of those that begin in it; return whether it was kept.
+
+        It is not when the session is gone, or events were archived since `mark` was read.
+        """
+        ...
+
+    async def read_segments(
+        self, session_id: str, *, before_sequence: int | None = None, entries: int
+    ) -> tuple[TranscriptSegment, ...]:
+        """Return the newest segments that begin before a sequence, until they hold that many entries; ascending.
+
+        Segments with an archived event do not exist.
+        """
+        ...
+
+    async def transcript_end(self, session_id: str) -> TranscriptEnd:
+        """Return how far the session is folded."""
         ...
 
     async def put_prompt(self, prompt: PromptRecord) -> None:

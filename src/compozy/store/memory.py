@@ -29,6 +29,8 @@ from compozy.store.interface import (
     SessionQuery,
     SessionRecord,
     SessionRows,
+    TranscriptEnd,
+    TranscriptSegment,
 )
 
 
@@ -39,6 +41,7 @@ class MemoryStore:
         self._workspaces: dict[str, Workspace] = {}
         self._sessions: dict[str, tuple[SessionRecord, SessionColumns]] = {}
         self._events: dict[str, list[StoredEvent]] = {}
+        self._segments: dict[str, dict[int, tuple[TranscriptSegment, int]]] = {}
         self._prompts: dict[str, list[PromptRecord]] = {}
         self._processes: dict[tuple[int, str], ProcessRecord] = {}
         self._grants: dict[tuple[str, ...], ApprovalGrant] = {}
@@ -112,6 +115,7 @@ class MemoryStore:
         if self._sessions.pop(session_id, None) is None:
             return False
         self._events.pop(session_id, None)
+        self._segments.pop(session_id, None)
         self._prompts.pop(session_id, None)
         self._processes = {key: p for key, p in self._processes.items() if p.session_id != session_id}
         return True
@@ -136,6 +140,45 @@ class MemoryStore:
 
     async def last_sequence(self, session_id: str) -> int:
         return len(self._events.get(session_id, ()))
+
+    async def put_segment(self, session_id: str, segment: TranscriptSegment, *, mark: int) -> bool:
+        if session_id not in self._sessions or mark != self._archived(session_id):
+            return False
+        kept = self._segments.setdefault(session_id, {})
+        for first in [first for first in kept if segment.first <= first <= segment.last]:
+            del kept[first]
+        kept[segment.first] = (segment, self._archived_in(session_id, segment))
+        return True
+
+    async def read_segments(
+        self, session_id: str, *, before_sequence: int | None = None, entries: int
+    ) -> tuple[TranscriptSegment, ...]:
+        found: list[TranscriptSegment] = []
+        for segment in reversed(self._whole_segments(session_id)):
+            if before_sequence is None or segment.first < before_sequence:
+                found.append(segment)
+            if sum(one.entries for one in found) >= entries:
+                break
+        return tuple(reversed(found))
+
+    async def transcript_end(self, session_id: str) -> TranscriptEnd:
+        whole = self._whole_segments(session_id)
+        return TranscriptEnd(last=whole[-1].last if whole else 0, mark=self._archived(session_id))
+
+    def _whole_segments(self, session_id: str) -> list[TranscriptSegment]:
+        kept = self._segments.get(session_id, {})
+        return [
+            segment
+            for _, (segment, archived) in sorted(kept.items())
+            if archived == self._archived_in(session_id, segment)
+        ]
+
+    def _archived_in(self, session_id: str, segment: TranscriptSegment) -> int:
+        events = self._events.get(session_id, [])[segment.first - 1 : segment.last]
+        return sum(event.archived for event in events)
+
+    def _archived(self, session_id: str) -> int:
+        return sum(event.archived for event in self._events.get(session_id, []))
 
     async def put_prompt(self, prompt: PromptRecord) -> None:
         self._require(prompt.session_id)

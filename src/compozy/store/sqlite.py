@@ -15,7 +15,7 @@ from typing import TypeVar
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
-from compozy.store import reads, writes
+from compozy.store import reads, segments, writes
 from compozy.store.codec import encode_workspace
 from compozy.store.columns import microseconds
 from compozy.store.database import explained, open_reader
@@ -28,6 +28,8 @@ from compozy.store.interface import (
     SessionRecord,
     SessionRows,
     StoreUnavailable,
+    TranscriptEnd,
+    TranscriptSegment,
 )
 from compozy.store.ledger import Ledger, prepare_session
 from compozy.store.writer import Writer
@@ -131,6 +133,19 @@ class SqliteStore:
 
     async def last_sequence(self, session_id: str) -> int:
         return await self._read(lambda connection: reads.last_sequence(connection, session_id))
+
+    async def put_segment(self, session_id: str, segment: TranscriptSegment, *, mark: int) -> bool:
+        return await self._write(lambda book: segments.put_segment(book.connection, session_id, segment, mark))
+
+    async def read_segments(
+        self, session_id: str, *, before_sequence: int | None = None, entries: int
+    ) -> tuple[TranscriptSegment, ...]:
+        return await self._read(
+            lambda connection: segments.read_segments(connection, session_id, before_sequence, entries)
+        )
+
+    async def transcript_end(self, session_id: str) -> TranscriptEnd:
+        return await self._read(lambda connection: segments.transcript_end(connection, session_id))
 
     async def put_prompt(self, prompt: PromptRecord) -> None:
         await self._write(lambda book: writes.put_prompt(book.connection, prompt))

@@ -9,6 +9,7 @@ from compozy.model.event import EventContent, SessionEvent, StoredEvent
 from compozy.model.session import Interaction, Session
 from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptEntry, TranscriptPage
+from compozy.runtime.sessions.segments import read_segments
 from compozy.runtime.sessions.transcript import TranscriptFold
 from compozy.store.interface import EventQuery, Store
 
@@ -53,38 +54,51 @@ async def read_transcript(
 ) -> TranscriptPage:
     """Return the newest `limit` entries that start before a sequence, oldest first.
 
-    Reads backwards until enough whole turns are known: a turn is whole when its user message was seen.
+    Takes ended turns from what was folded before, and folds the events after them. Those it reads backwards until
+    enough whole turns are known: a turn is whole when its user message was seen.
     """
+    kept = await store.read_segments(session.id, before_sequence=before_sequence, entries=limit + 1)
+    parts = read_segments(kept)
+    folded = kept[-1].last if parts else 0
     pages: list[tuple[StoredEvent, ...]] = []
     before = before_sequence
     found = 0
     has_older = False
-    while True:
+    while before is None or before > folded + 1:
         page = await store.read_events(session.id, EventQuery(before_sequence=before, limit=_PAGE))
-        pages.append(page)
-        found += sum(2 for event in page if event.type == "user_message")
-        if len(page) < _PAGE:
+        is_last = len(page) < _PAGE or page[0].sequence <= folded + 1
+        pages.append(tuple(event for event in page if event.sequence > folded))
+        found += sum(2 for event in pages[-1] if event.type == "user_message")
+        if is_last:
             break
         if found > limit + 1:
             has_older = True
             break
         before = page[0].sequence
     fold = TranscriptFold()
+    older: list[TranscriptEntry] = []
+    if not has_older and parts:
+        # Of the newest segment a late event may be among those read; the older ones are done.
+        older = [entry for entries in parts[:-1] for entry in entries]
+        fold.seed(parts[-1])
+        has_older = kept[0].first > 1
     for page in reversed(pages):
         fold.add(page)
         # A turn may have 100,000 events: others get their turn in between.
         await asyncio.sleep(0)
-    entries = _whole(fold.entries()) if has_older else fold.entries()
-    kept = entries[-limit:]
-    has_older = has_older or len(entries) > len(kept)
+    entries = _whole(fold.entries()) if has_older and not parts else (*older, *fold.entries())
+    if before_sequence is not None:
+        entries = tuple(entry for entry in entries if entry.start_sequence < before_sequence)
+    shown = entries[-limit:]
+    has_older = has_older or len(entries) > len(shown)
     return TranscriptPage(
-        entries=kept,
+        entries=shown,
         epoch=session.transcript_epoch,
         generation=GENERATION,
         max_sequence=await store.last_sequence(session.id),
         has_older=has_older,
         limit=limit,
-        next_before_sequence=kept[0].start_sequence if has_older and kept else None,
+        next_before_sequence=shown[0].start_sequence if has_older and shown else None,
     )
 
 

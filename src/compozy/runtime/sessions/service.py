@@ -38,6 +38,7 @@ from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, check_prompt
 from compozy.runtime.sessions.queueing import shown, with_queue
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
+from compozy.runtime.sessions.segments import Folder
 from compozy.runtime.sessions.startup.slots import ask_slots
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.turns import Turn
@@ -69,6 +70,7 @@ class Sessions:
         self._is_closing = False
         self._titles = AutoTitles(deps, self)
         self.waits = Waits()
+        self._folder = Folder(deps.store)
 
     # --- life
 
@@ -84,6 +86,7 @@ class Sessions:
         self._is_closing = True
         self.waits.close()
         await self._titles.close()
+        await self._folder.close()
         stops = [
             asyncio.create_task(live.stop("shutdown", "the daemon is shutting down", "interrupted"))
             for live in list(self._live.values())
@@ -240,6 +243,7 @@ class Sessions:
         self.waits.changed(record)
         if not self._is_closing:
             self._titles.consider(before, record)
+            self._folder.consider(before, record, self._seen.get(session_id))
         if record.session.state == "stopped":
             self._live.pop(session_id, None)
         elif session_id not in self._live and (seen := self._seen.get(session_id)) is not None:

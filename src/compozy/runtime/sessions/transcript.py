@@ -107,6 +107,14 @@ class TranscriptFold:
             elif event.turn_id and event.type != "session_stopped":
                 self._assistant(event, content)
 
+    def seed(self, entries: Iterable[TranscriptEntry]) -> None:
+        """Take entries that were folded before; events that follow complete them."""
+        for entry in entries:
+            message = _unrendered(entry)
+            turn_id = str(message.metadata.get("turn_id", "")) or message.id
+            self._messages[f"user:{turn_id}" if message.role == "user" else turn_id] = message
+            self.last_sequence = max(self.last_sequence, entry.sequence)
+
     def _user(self, event: StoredEvent, content: EventContent) -> None:
         key = f"user:{event.turn_id}"
         message = _Message(content.message_id or event.id, "user", event.sequence, event.sequence)
@@ -147,6 +155,41 @@ class TranscriptFold:
     def entries(self) -> tuple[TranscriptEntry, ...]:
         """Return every entry, oldest first."""
         return tuple(message.render() for message in sorted(self._messages.values(), key=lambda m: m.start))
+
+
+def _unrendered(entry: TranscriptEntry) -> _Message:
+    """Return the message that renders as this entry."""
+    found = entry.message
+    message = _Message(found.id, found.role, entry.start_sequence, entry.sequence)
+    message.metadata = dict(found.metadata or {})
+    for given in found.parts:
+        part = _Part(
+            given.type,
+            id=given.id,
+            texts=[given.text] if given.text else [],
+            state=given.state,
+            tool_call_id=given.toolCallId,
+            tool_name=given.toolName,
+            title=given.title,
+            input=_as_raw(given.input),
+            output=_as_raw(given.output),
+            error_text=given.errorText,
+            data=_as_raw(given.data),
+        )
+        message.parts.append(part)
+        if part.type == "dynamic-tool":
+            message.tools[part.tool_call_id] = part
+        elif part.type.startswith("data-"):
+            message.keyed[f"{part.type}:{part.id}"] = part
+    return message
+
+
+def _as_raw(value: object) -> msgspec.Raw | None:
+    if isinstance(value, msgspec.Raw):
+        return value if bytes(value) else None
+    if value is None:
+        return None
+    return msgspec.Raw(msgspec.json.encode(value))
 
 
 def _append_text(message: _Message, kind: str, text: str) -> None:
