@@ -19,6 +19,12 @@ PROMISES: tuple[Promise, ...] = (
         test=f"{_OPENAPI}::test_every_route_says_what_it_takes_and_what_it_answers",
     ),
     Promise(
+        id="api-openapi-members",
+        source="issue 4 §9",
+        text="no answer is described as just an object",
+        test=f"{_OPENAPI}::test_every_answer_is_described_down_to_its_members",
+    ),
+    Promise(
         id="api-openapi-true",
         source="issue 4 §9; contract §1.3",
         text="real answers fit their schema, the same over TCP and the socket",

@@ -41,7 +41,7 @@ def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:
     except DaemonUnreachable:
         return {"applied": False, "next_action": "none"}
     if lifecycle == "live":
-        return {"applied": answer.get("applied") is True, "next_action": "none"}
+        return {"applied": answer.applied, "next_action": "none"}
     return {"applied": False, "next_action": "restart-daemon"}
 
 
@@ -50,7 +50,7 @@ def tell_whether_to_restart(invocation: Invocation) -> None:
     from compozy.client import DaemonUnreachable  # noqa: PLC0415 - start-up cost
 
     with suppress(DaemonUnreachable), connected(invocation) as client:
-        tell_what_is_next(invocation, {"next_action": client.settings.reload().get("next_action")})
+        tell_what_is_next(invocation, {"next_action": client.settings.reload().next_action})
 
 
 def tell_what_is_next(invocation: Invocation, outcome: JsonObject) -> None:

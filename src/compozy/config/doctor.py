@@ -15,12 +15,13 @@ from compozy.config.errors import ConfigError
 from compozy.config.findings import Finding, finding
 from compozy.config.home import Home
 from compozy.config.load import load_config
-from compozy.config.provider_auth import ProviderAuth, auth_status
+from compozy.config.provider_auth import auth_status
 from compozy.config.providers import build_defaults
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model.errors import CompozyError
 from compozy.model.provider import Provider
+from compozy.model.provider_answers import ProviderAuth
 
 # Below this the store and the log soon cannot be written.
 _LOW_DISK_BYTES = 256 << 20

@@ -5,27 +5,15 @@ starts nothing. Asking the program itself is a probe (`runtime/providers/probe.p
 """
 
 from collections.abc import Callable
-from typing import Literal
 
 from compozy.config.commands import find_executable, split_command
 from compozy.config.detection import INSTALL_COMMANDS, missing_program
 from compozy.config.openai_compatible import is_openai_compatible, missing_setting
 from compozy.model.errors import CompozyError
 from compozy.model.provider import CredentialSlot, Provider
+from compozy.model.provider_answers import Action, AuthState, Login, ProviderAuth
 from compozy.model.record import Record
 
-AuthState = Literal[
-    "authenticated",
-    "needs_login",
-    "missing_cli",
-    "missing_credential",
-    "permission_denied",
-    "rate_limited",
-    "transient",
-    "none",
-    "unknown",
-]
-Action = Literal["install_cli", "login", "bind_secret", "retry", "inspect", "no_retry"]
 IsThere = Callable[[str], bool]
 
 _ACTIONS: dict[AuthState, Action | None] = {
@@ -48,31 +36,6 @@ CODES: dict[AuthState, str] = {
     "transient": "provider_transient_failure",
     "unknown": "provider_classification_unknown",
 }
-
-
-class Login(Record, frozen=True, kw_only=True):
-    """The login command of a provider, which itself is never shown, and what to do next."""
-
-    configured: bool
-    presence: Literal["present", "missing", "unknown"]
-    executable: str = ""
-    recommended_action: Action | None = None
-    source: str = ""
-
-
-class ProviderAuth(Record, frozen=True, kw_only=True):
-    """`ProviderAuth` of the contract; `mend` is additive: one command or step that mends the state."""
-
-    state: AuthState
-    mode: str
-    env_policy: str
-    home_policy: str
-    login: Login
-    code: str = ""
-    message: str = ""
-    status_command: str = ""
-    last_probe_at: str | None = None
-    mend: str = ""
 
 
 class Probed(Record, frozen=True, kw_only=True):

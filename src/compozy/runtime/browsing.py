@@ -7,12 +7,13 @@ import os
 from pathlib import Path
 
 from compozy.model.errors import Forbidden, InvalidRequest, NotFound
+from compozy.model.folders import FolderEntry, FolderListing
 
 # A person picks from a list; nobody reads further than this.
 MAX_ENTRIES = 5000
 
 
-def browse(path: str, *, show_hidden: bool = False, dirs_only: bool = False) -> dict[str, object]:
+def browse(path: str, *, show_hidden: bool = False, dirs_only: bool = False) -> FolderListing:
     """List a folder, the user's home by default: folders first, by name. Call it in a thread.
 
     Raises:
@@ -43,15 +44,14 @@ def browse(path: str, *, show_hidden: bool = False, dirs_only: bool = False) -> 
     except OSError as error:
         raise InvalidRequest(f"{path!r} cannot be listed: {error.strerror}", code="path_unusable") from error
     found.sort(key=lambda one: (not one[0], one[1].casefold(), one[1]))
-    answer: dict[str, object] = {
-        "path": str(folder),
-        "home": str(Path.home()),
-        "roots": ["/"],
-        "entries": [{"name": name, "path": str(folder / name), "is_dir": is_dir} for is_dir, name in found],
-    }
-    if folder.parent != folder:
-        answer["parent"] = str(folder.parent)
-    return answer | ({"truncated": True} if is_cut else {})
+    return FolderListing(
+        path=str(folder),
+        home=str(Path.home()),
+        roots=("/",),
+        entries=tuple(FolderEntry(name=name, path=str(folder / name), is_dir=is_dir) for is_dir, name in found),
+        parent=str(folder.parent) if folder.parent != folder else "",
+        truncated=is_cut,
+    )
 
 
 def _folder(path: str) -> Path:

@@ -6,9 +6,11 @@ be named by a legal id is listed with the reason.
 
 from collections.abc import Sequence
 
+import msgspec
+
 from compozy import __version__
 from compozy.model.agent import Agent
-from compozy.model.manifests import OcmCatalog, Skipped
+from compozy.model.manifests import AgentCard, OcmCatalog, OcmIndex, Skipped
 from compozy.ocm.bridge.a2a import to_card
 from compozy.ocm.bridge.agents import to_manifests
 from compozy.ocm.bridge.drafts import BridgeError
@@ -40,12 +42,12 @@ def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
     return OcmCatalog(manifests=tuple(manifests), skipped=tuple(skipped))
 
 
-def index_of(catalog: OcmCatalog) -> dict[str, object]:
+def index_of(catalog: OcmCatalog) -> OcmIndex:
     """Return the index of a catalog."""
-    return build_index(catalog.manifests)
+    return msgspec.convert(build_index(catalog.manifests), OcmIndex)
 
 
-def card_of(catalog: OcmCatalog, publisher: str) -> dict[str, object]:
+def card_of(catalog: OcmCatalog, publisher: str) -> AgentCard:
     """Return an A2A card that lists the capabilities as skills; the daemon itself does not speak A2A."""
     card, _ = to_card(
         catalog.manifests,
@@ -54,4 +56,4 @@ def card_of(catalog: OcmCatalog, publisher: str) -> dict[str, object]:
         version=__version__,
         publisher=publisher,
     )
-    return card
+    return msgspec.convert(card, AgentCard)

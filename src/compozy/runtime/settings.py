@@ -10,6 +10,8 @@ import json
 import secrets
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from compozy.config.change import change_settings
 from compozy.config.config import Config
 from compozy.config.effective import effective_table
@@ -19,6 +21,7 @@ from compozy.config.keys import Key, join_key, lifecycle_of
 from compozy.config.live import take_over
 from compozy.config.load import load_config
 from compozy.model.errors import InvalidRequest
+from compozy.model.settings import SettingsApply
 from compozy.runtime.status import DaemonStatus
 
 
@@ -41,7 +44,7 @@ class Settings:
         """
         return await asyncio.to_thread(load_config, self.home)
 
-    async def reload(self) -> dict[str, object]:
+    async def reload(self) -> SettingsApply:
         """Take over what may change while the daemon runs; return `SettingsApply`.
 
         Raises:
@@ -50,7 +53,7 @@ class Settings:
         async with self._lock:
             return self._take_over(await self.written(), ())
 
-    async def change(self, values: Mapping[Key, object], *, section: str) -> dict[str, object]:
+    async def change(self, values: Mapping[Key, object], *, section: str) -> SettingsApply:
         """Set or remove (None) values in the home's file and take over what can be; return `SettingsApply`.
 
         Raises:
@@ -62,27 +65,27 @@ class Settings:
             except ConfigError as error:
                 raise InvalidRequest(error.message, code="config_invalid", category="config") from error
             answer = self._take_over(await self.written(), tuple(values))
-            return {**answer, "section": section}
+            return replace(answer, section=section)
 
-    def _take_over(self, fresh: Config, changed: tuple[Key, ...]) -> dict[str, object]:
+    def _take_over(self, fresh: Config, changed: tuple[Key, ...]) -> SettingsApply:
         applied, waiting = take_over(self._config, fresh)
         self._status.restart_required = bool(waiting)
         if applied or changed:
             self._generation += 1
         mine = [key for key in waiting if not changed or any(key[: len(one)] == one for one in changed)]
-        lifecycle = "restart-required" if mine or any(lifecycle_of(key) != "live" for key in changed) else "live"
-        return {
-            "active_config_hash": _digest(self._config),
-            "active_generation": self._generation,
-            "applied": not mine,
-            "apply_record_id": f"apply-{secrets.token_hex(8)}",
-            "lifecycle": lifecycle,
-            "next_action": "restart-daemon" if mine else "none",
-            "restart_required": bool(mine),
-            "scope": "global",
-            "write_target": "global-config",
-            "warnings": [f"{join_key(key)} is taken over by the next start" for key in mine],
-        }
+        is_waiting = bool(mine) or any(lifecycle_of(key) != "live" for key in changed)
+        return SettingsApply(
+            active_config_hash=_digest(self._config),
+            active_generation=self._generation,
+            applied=not mine,
+            apply_record_id=f"apply-{secrets.token_hex(8)}",
+            lifecycle="restart-required" if is_waiting else "live",
+            next_action="restart-daemon" if mine else "none",
+            restart_required=bool(mine),
+            scope="global",
+            write_target="global-config",
+            warnings=tuple(f"{join_key(key)} is taken over by the next start" for key in mine),
+        )
 
 
 def _digest(config: Config) -> str:

@@ -19,6 +19,26 @@ from compozy.config.home import Home
 from compozy.model.daemon import DaemonIdentity, DrainState, IdentityAnswer
 from compozy.model.errors import Unavailable
 from compozy.model.provider import Provider
+from compozy.model.status import (
+    Bridges,
+    Failures,
+    Health,
+    LogTail,
+    Persistence,
+    Retention,
+    SessionCounts,
+    SessionFailure,
+    Status,
+    StatusAutomation,
+    StatusConfig,
+    StatusDaemon,
+    StatusLogin,
+    StatusMemory,
+    StatusProvider,
+    StatusSkills,
+    StatusTasks,
+    SubprocessHealth,
+)
 from compozy.model.times import now
 from compozy.store.interface import SessionQuery, Store
 
@@ -97,169 +117,120 @@ class DaemonStatus:
         return int(time.monotonic() - self._started)
 
 
-async def status_answer(status: DaemonStatus, config: Config, store: Store) -> dict[str, object]:
+async def status_answer(status: DaemonStatus, config: Config, store: Store) -> Status:
     """Build the answer of GET /api/status."""
     counts = await store.count_sessions()
     active = counts.get("active", 0) + counts.get("starting", 0) + counts.get("stopping", 0)
     total = sum(counts.values())
-    size = _size(status.home.database)
-    return {
-        "schema_version": STATUS_SCHEMA,
-        "generated_at": now(),
-        "daemon": _daemon(status, active, total),
-        "health": {**_health(status, active, size), "failures": await _failures(store)},
-        "sessions": {"active": active, "total": total, "by_status": counts},
-        "config": {
-            "status": "ok",
-            "validated": True,
-            "apply_state": "restart_required" if status.restart_required else "applied",
-            "restart_required": status.restart_required,
-            "config_file": str(status.home.config_file),
-            "home_dir": str(status.home.root),
-        },
-        "log_tail": {"available": status.home.log_file.exists(), "status": "ok"},
-        "providers": await asyncio.to_thread(_providers, config),
-        "skills": {
-            "disabled_count": len(config.skills.disabled_skills),
-            "discovered_count": 0,
-            "runtime_available": False,
-        },
-        "subprocess_health": {"status": "ok", "healthy": active, "monitored": active, "unhealthy": 0},
-        **_absent_parts(),
-    }
+    return Status(
+        schema_version=STATUS_SCHEMA,
+        generated_at=now(),
+        daemon=_daemon(status, active, total),
+        health=_health(status, active, _size(status.home.database), await _failures(store)),
+        sessions=SessionCounts(active=active, total=total, by_status=dict(counts)),
+        config=StatusConfig(
+            status="ok",
+            validated=True,
+            apply_state="restart_required" if status.restart_required else "applied",
+            restart_required=status.restart_required,
+            config_file=str(status.home.config_file),
+            home_dir=str(status.home.root),
+        ),
+        log_tail=LogTail(available=status.home.log_file.exists(), status="ok"),
+        providers=await asyncio.to_thread(_providers, config),
+        skills=StatusSkills(
+            disabled_count=len(config.skills.disabled_skills), discovered_count=0, runtime_available=False
+        ),
+        subprocess_health=SubprocessHealth(status="ok", healthy=active, monitored=active, unhealthy=0),
+        automation=StatusAutomation(),
+        bridges=Bridges(),
+        memory=StatusMemory(),
+        tasks=StatusTasks(),
+    )
 
 
-def _daemon(status: DaemonStatus, active: int, total: int) -> dict[str, object]:
-    return {
-        "pid": status.pid,
-        "status": status.state,
-        "version": __version__,
-        "http_host": status.host,
-        "http_port": status.port,
-        "socket": status.socket,
-        "started_at": status.started_at,
-        "user_home_dir": str(Path.home()),
-        "min_app_version": _MIN_APP_VERSION,
-        "active_sessions": active,
-        "total_sessions": total,
-        "draining": status.is_draining,
-        "schema_streams": [],
-    }
+def _daemon(status: DaemonStatus, active: int, total: int) -> StatusDaemon:
+    return StatusDaemon(
+        pid=status.pid,
+        status=status.state,
+        version=__version__,
+        http_host=status.host,
+        http_port=status.port,
+        socket=status.socket,
+        started_at=status.started_at,
+        user_home_dir=str(Path.home()),
+        min_app_version=_MIN_APP_VERSION,
+        active_sessions=active,
+        total_sessions=total,
+        draining=status.is_draining,
+        schema_streams=(),
+    )
 
 
-def _health(status: DaemonStatus, active: int, size: int) -> dict[str, object]:
-    return {
-        "status": "ok",
-        "version": __version__,
-        "uptime_seconds": status.uptime_seconds,
-        "active_agents": active,
-        "active_sessions": active,
-        "bridges": _bridges(),
-        "global_db_size_bytes": size,
-        "session_db_size_bytes": 0,
-        "persistence": {"status": "ok", "global_db_size_bytes": size, "session_db_size_bytes": 0},
-        "retention": {
-            "enabled": False,
-            "retention_days": 0,
-            "sweep_interval_seconds": 0,
-            "last_sweep_status": "never",
-            "deleted_event_summaries": 0,
-            "deleted_permission_log_rows": 0,
-            "deleted_token_stats": 0,
-            "deleted_token_usage_daily": 0,
-        },
-    }
+def _health(status: DaemonStatus, active: int, size: int, failures: Failures) -> Health:
+    return Health(
+        status="ok",
+        version=__version__,
+        uptime_seconds=status.uptime_seconds,
+        active_agents=active,
+        active_sessions=active,
+        bridges=Bridges(),
+        global_db_size_bytes=size,
+        session_db_size_bytes=0,
+        persistence=Persistence(status="ok", global_db_size_bytes=size, session_db_size_bytes=0),
+        retention=Retention(),
+        failures=failures,
+    )
 
 
-async def _failures(store: Store) -> dict[str, object]:
+async def _failures(store: Store) -> Failures:
     """Sum up the failures among the sessions that stopped last."""
     page = await store.list_sessions(SessionQuery(state="stopped", limit=_LOOKED_AT))
     failed = [(row.session, row.session.failure) for row in page.rows if row.session.failure is not None]
-    kinds = Counter(failure.kind for _, failure in failed)
-    recent = [
-        {
-            "session_id": session.id,
-            "agent_name": session.agent_name,
-            "workspace_id": session.workspace_id,
-            "state": session.state,
-            "failure_kind": failure.kind,
-            "summary": failure.summary,
-            "updated_at": session.updated_at,
-        }
+    recent = tuple(
+        SessionFailure(
+            session_id=session.id,
+            agent_name=session.agent_name,
+            workspace_id=session.workspace_id,
+            state=session.state,
+            failure_kind=failure.kind,
+            summary=failure.summary,
+            updated_at=session.updated_at,
+        )
         for session, failure in failed[:_SHOWN_FAILURES]
-    ]
-    return {"status": "degraded" if failed else "ok", "total": len(failed), "by_kind": dict(kinds), "recent": recent}
+    )
+    kinds = Counter(str(failure.kind) for _, failure in failed)
+    return Failures(status="degraded" if failed else "ok", total=len(failed), by_kind=dict(kinds), recent=recent)
 
 
-def _providers(config: Config) -> list[dict[str, object]]:
+def _providers(config: Config) -> tuple[StatusProvider, ...]:
     """Describe every provider; many share one program, which is looked up once."""
     found: dict[str, str] = {}
-    rows: list[dict[str, object]] = []
+    rows: list[StatusProvider] = []
     for row in config.providers.values():
         if row.command not in found:
             found[row.command] = missing_program(row)
         rows.append(_provider(row, config, found[row.command]))
-    return rows
+    return tuple(rows)
 
 
-def _provider(row: Provider, config: Config, missing: str) -> dict[str, object]:
-    return {
-        "name": row.id,
-        "display_name": row.display_name,
-        "default": row.id == config.defaults.provider,
-        "mode": row.auth_mode,
-        "env_policy": row.env_policy,
-        "home_policy": row.home_policy,
-        "state": "missing_cli" if missing else ("none" if row.auth_mode == "none" else "unknown"),
-        **({"code": "provider_cli_missing", "message": f"program {missing!r} is not on PATH"} if missing else {}),
-        "login": {
-            "configured": bool(row.auth_login_command),
-            "presence": "missing" if missing else "unknown",
-            **({"recommended_action": "install_cli"} if missing else {}),
-        },
-    }
-
-
-def _bridges() -> dict[str, object]:
-    names = ("auth_required", "degraded", "disabled", "error", "ready", "starting")
-    counters = ("auth_failures_total", "delivery_backlog", "delivery_dropped_total", "delivery_failures_total")
-    return {
-        **dict.fromkeys(counters, 0),
-        "route_count": 0,
-        "total_instances": 0,
-        "status_counts": dict.fromkeys(names, 0),
-    }
-
-
-def _absent_parts() -> dict[str, object]:
-    """Return the sections of what this product does not have, empty and switched off."""
-    nothing = {"enabled": 0, "total": 0}
-    since = ("active_orphan_runs", "channel_mismatch_since_start", "duplicate_ingress_since_start")
-    memory_counts = ("global_files", "indexed_files", "operation_count", "orphaned_files")
-    return {
-        "automation": {"enabled": False, "jobs": nothing, "triggers": nothing, "scheduler_running": False},
-        "bridges": _bridges(),
-        "memory": {
-            "configured": False,
-            "enabled": False,
-            "dream_enabled": False,
-            "status": "disabled",
-            "last_consolidation": None,
-            "last_operation_at": None,
-            "last_reindex": None,
-            "workspace_count": 0,
-            "workspace_files": 0,
-            **dict.fromkeys(memory_counts, 0),
-        },
-        "tasks": {
-            "status": "disabled",
-            **dict.fromkeys(since, 0),
-            "forced_stops_since_start": 0,
-            "oldest_queue_age_ms": 0,
-            "queue_depth_total": 0,
-            "recovery_since_start": {"failed": 0, "marked_running": 0, "requeued": 0},
-        },
-    }
+def _provider(row: Provider, config: Config, missing: str) -> StatusProvider:
+    return StatusProvider(
+        name=row.id,
+        display_name=row.display_name,
+        default=row.id == config.defaults.provider,
+        mode=row.auth_mode,
+        env_policy=row.env_policy,
+        home_policy=row.home_policy,
+        state="missing_cli" if missing else ("none" if row.auth_mode == "none" else "unknown"),
+        code="provider_cli_missing" if missing else "",
+        message=f"program {missing!r} is not on PATH" if missing else "",
+        login=StatusLogin(
+            configured=bool(row.auth_login_command),
+            presence="missing" if missing else "unknown",
+            recommended_action="install_cli" if missing else "",
+        ),
+    )
 
 
 def _size(path: Path) -> int:

@@ -210,4 +210,4 @@ def test_a_huge_folder_is_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     for number in range(5):
         (tmp_path / f"{number}").mkdir()
     answer = browsing.browse(str(tmp_path))
-    assert len(names(answer)) == 3 and answer["truncated"] is True
+    assert len(answer.entries) == 3 and answer.truncated is True

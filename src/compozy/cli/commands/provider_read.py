@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import click
 
-from compozy.cli.connection import JsonObject, as_object, connected, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, as_object, as_rows, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, print_rows
@@ -88,14 +88,14 @@ def auth_status(invocation: Invocation, name: str | None) -> None:
 
     with connected(invocation) as client:
         try:
-            answer = client.providers.probe(name)
+            said = as_json(client.providers.probe(name)).get("probe")
         except ApiError as error:
             if error.code != "provider_probe_unavailable":
                 raise
             note(invocation, f"note: {error.message}")
-            answer = {"probe": None}
-        row = client.providers.get(name)
-    print_object(invocation, {**row, "probe": answer.get("probe")}, FIELDS, name="provider")
+            said = None
+        row = as_json(client.providers.get(name))
+    print_object(invocation, {**row, "probe": said}, FIELDS, name="provider")
 
 
 @command("list", examples=("compozy provider models list", "compozy provider models list claude --all"))
@@ -105,7 +105,7 @@ def auth_status(invocation: Invocation, name: str | None) -> None:
 def models_list(invocation: Invocation, name: str | None, everything: bool) -> None:
     """List the models of provider NAME, or of all; they are facts, never a limit."""
     with connected(invocation) as client:
-        rows = client.providers.models(name or "", view="all" if everything else "curated")
+        rows = as_rows(client.providers.models(name or "", view="all" if everything else "curated"))
     empty = "no models are known; providers that can be asked: compozy provider refresh"
     print_rows(invocation, rows, MODEL_COLUMNS, name="models", empty=empty)
 
@@ -119,7 +119,7 @@ def provider_refresh(invocation: Invocation, name: str | None) -> int:
 
     with connected(invocation) as client:
         try:
-            answer = client.providers.refresh(name or "")
+            answer = as_json(client.providers.refresh(name or ""))
         except ApiError as error:
             if "sources" not in error.envelope:
                 raise
@@ -159,7 +159,7 @@ def _from_daemon_or_here(invocation: Invocation) -> list[JsonObject]:
 
     try:
         with connected(invocation) as client:
-            return list(client.providers.list())
+            return as_rows(client.providers.list())
     except DaemonUnreachable:
         return _from_here(invocation)
 

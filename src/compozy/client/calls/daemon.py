@@ -1,16 +1,23 @@
 """Calls about the daemon itself: status, doctor, drain (contract §3.6)."""
 
+from typing import TYPE_CHECKING
+
 from compozy.client.calls.caller import Calls, JsonObject
 from compozy.model.daemon import DrainState, IdentityAnswer
 from compozy.model.doctor import Report
+
+if TYPE_CHECKING:
+    from compozy.model.status import Status
 
 
 class DaemonCalls(Calls):
     """What the daemon says of itself."""
 
-    def status(self) -> JsonObject:
+    def status(self) -> "Status":
         """Return health, sessions and providers of the daemon."""
-        return self._get("/api/status", JsonObject)
+        from compozy.model.status import Status  # noqa: PLC0415 - start-up cost
+
+        return self._get("/api/status", Status)
 
     def identity(self) -> IdentityAnswer:
         """Return process id, version and address."""

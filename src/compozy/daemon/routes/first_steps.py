@@ -5,9 +5,10 @@ import asyncio
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.config.onboarding import complete_onboarding, onboarding, reset_onboarding
+from compozy.config.onboarding import Onboarding, complete_onboarding, onboarding, reset_onboarding
 from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
+from compozy.model.folders import FolderListing
 from compozy.runtime.browsing import browse
 from compozy.runtime.services import Services
 
@@ -45,7 +46,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_onboarding,
         name="getOnboardingStatus",
         summary="Whether the first steps were finished",
-        answer={"onboarding": dict[str, object]},
+        answer={"onboarding": Onboarding},
     ),
     Route(
         method="DELETE",
@@ -53,7 +54,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_onboarding,
         name="resetOnboarding",
         summary="Show the first steps again",
-        answer={"onboarding": dict[str, object]},
+        answer={"onboarding": Onboarding},
         kind="privileged",
     ),
     Route(
@@ -62,7 +63,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_complete,
         name="completeOnboarding",
         summary="The first steps are finished",
-        answer={"onboarding": dict[str, object]},
+        answer={"onboarding": Onboarding},
         kind="privileged",
     ),
     Route(
@@ -71,7 +72,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_browse,
         name="browseDirectory",
         summary="Names in a folder, for choosing one",
-        answer=dict[str, object],
+        answer=FolderListing,
         kind="privileged",
         query=("path", "show_hidden", "dirs_only"),
     ),

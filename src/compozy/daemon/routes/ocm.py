@@ -6,7 +6,7 @@ from starlette.responses import Response
 from compozy.daemon.messages import json_response, query_values
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
-from compozy.model.manifests import OcmCatalog
+from compozy.model.manifests import AgentCard, OcmCatalog, OcmIndex
 from compozy.ocm.grammar import id_problem
 from compozy.runtime.ocm_catalog import DEFAULT_PUBLISHER, card_of, catalog_of, index_of
 from compozy.runtime.services import Services
@@ -59,7 +59,7 @@ ROUTES: tuple[Route, ...] = (
         name="getOcmIndex",
         summary="The index of those manifests: ids, digests, summaries, search terms",
         query=("workspace", "publisher"),
-        answer=dict[str, object],
+        answer=OcmIndex,
     ),
     Route(
         method="GET",
@@ -68,6 +68,6 @@ ROUTES: tuple[Route, ...] = (
         name="getAgentCard",
         summary="An A2A agent card that lists those capabilities as skills",
         query=("workspace", "publisher"),
-        answer=dict[str, object],
+        answer=AgentCard,
     ),
 )

@@ -7,6 +7,8 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routing import Route
+from compozy.model.provider_answers import ProviderSettingsList, ProviderSettingsRow
+from compozy.model.settings import SettingsApply
 from compozy.runtime.services import Services
 
 
@@ -27,7 +29,9 @@ async def list_settings(app: Services, request: Request) -> Response:
     """Answer every provider with its settings; no secret's value."""
     rows = await app.providers.settings_rows(await app.settings.written())
     return json_response(
-        {"collection": "providers", "scope": "global", "available_scopes": ["global"], "providers": rows}
+        ProviderSettingsList(
+            collection="providers", scope="global", available_scopes=("global",), providers=tuple(rows)
+        )
     )
 
 
@@ -63,7 +67,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_settings,
         name="listSettingsProviders",
         summary="Settings of every provider, with where they come from and what each needs",
-        answer=dict[str, object],
+        answer=ProviderSettingsList,
     ),
     Route(
         method="GET",
@@ -71,7 +75,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_settings,
         name="getSettingsProvider",
         summary="Settings of one provider",
-        answer={"provider": dict[str, object]},
+        answer={"provider": ProviderSettingsRow},
     ),
     Route(
         method="PUT",
@@ -80,7 +84,7 @@ ROUTES: tuple[Route, ...] = (
         name="putSettingsProvider",
         summary="Change or add a provider; secrets go to the vault",
         body=PutProvider,
-        answer=dict[str, object],
+        answer=SettingsApply,
         kind="privileged",
     ),
     Route(
@@ -89,7 +93,7 @@ ROUTES: tuple[Route, ...] = (
         handler=delete_settings,
         name="deleteSettingsProvider",
         summary="Remove a provider's table from the settings",
-        answer=dict[str, object],
+        answer=SettingsApply,
         kind="privileged",
     ),
 )

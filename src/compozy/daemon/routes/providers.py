@@ -7,6 +7,14 @@ from starlette.responses import Response
 from compozy.daemon.messages import Body, json_response, query_flag, query_values, read_body
 from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest, NotFound
+from compozy.model.provider_answers import (
+    ModelCuration,
+    ModelRow,
+    ModelSources,
+    ModelSourceStatus,
+    ProviderProbe,
+    ProviderRow,
+)
 from compozy.runtime.services import Services
 
 _UNAVAILABLE = 503
@@ -56,7 +64,7 @@ async def list_models(app: Services, request: Request) -> Response:
     except NotFound as error:
         raise InvalidRequest(error.message, code=error.code) from error
     if not query_flag(request, "include_stale", default=True):
-        rows = [row for row in rows if not row["stale"]]
+        rows = [row for row in rows if not row.stale]
     return json_response({"models": rows})
 
 
@@ -64,12 +72,10 @@ async def refresh_models(app: Services, request: Request) -> Response:
     """Ask the providers for their models; 503 when one did not answer."""
     await read_body(request, RefreshModels)
     try:
-        sources, error = await app.providers.refresh(request.path_params.get("provider_id", ""))
+        found = await app.providers.refresh(request.path_params.get("provider_id", ""))
     except NotFound as missing:
         raise InvalidRequest(missing.message, code=missing.code) from missing
-    if error:
-        return json_response({"sources": sources, "error": error}, _UNAVAILABLE)
-    return json_response({"sources": sources})
+    return json_response(found, _UNAVAILABLE if found.error else 200)
 
 
 async def source_status(app: Services, request: Request) -> Response:
@@ -94,8 +100,8 @@ async def curate_model(app: Services, request: Request) -> Response:
         raise InvalidRequest(missing.message, code=missing.code) from missing
     applied = await app.settings.change(changes, section="providers")
     rows = app.providers.models(name, view="all")
-    row = next(one for one in rows if one["model_id"] == body.model_id.strip())
-    return json_response({"apply": applied, "model": row})
+    row = next(one for one in rows if one.model_id == body.model_id.strip())
+    return json_response(ModelCuration(apply=applied, model=row))
 
 
 _MODELS = "/api/model-catalog/providers/{provider_id}/models"
@@ -107,7 +113,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_providers,
         name="listProviders",
         summary="Every provider, whether it can be used, and what mends it",
-        answer={"providers": tuple[dict[str, object], ...]},
+        answer={"providers": tuple[ProviderRow, ...]},
     ),
     Route(
         method="GET",
@@ -115,7 +121,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_provider,
         name="getProvider",
         summary="One provider with its state",
-        answer=dict[str, object],
+        answer=ProviderRow,
     ),
     Route(
         method="POST",
@@ -123,7 +129,7 @@ ROUTES: tuple[Route, ...] = (
         handler=probe_auth,
         name="probeProviderAuth",
         summary="Ask the provider's program or endpoint whether it can be used",
-        answer=dict[str, object],
+        answer=ProviderProbe,
         kind="privileged",
     ),
     Route(
@@ -132,7 +138,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_models,
         name="listProviderModels",
         summary="Models of all providers, merged from config, the providers' own lists and the built-in rows",
-        answer={"models": tuple[dict[str, object], ...]},
+        answer={"models": tuple[ModelRow, ...]},
         query=("provider_id", *_QUERY),
     ),
     Route(
@@ -142,7 +148,7 @@ ROUTES: tuple[Route, ...] = (
         name="refreshProviderModels",
         summary="Ask every provider that can be asked for its models",
         body=RefreshModels,
-        answer={"sources": tuple[dict[str, object], ...]},
+        answer=ModelSources,
         kind="privileged",
     ),
     Route(
@@ -151,7 +157,7 @@ ROUTES: tuple[Route, ...] = (
         handler=list_models,
         name="listProviderModelsByProvider",
         summary="Models of one provider",
-        answer={"models": tuple[dict[str, object], ...]},
+        answer={"models": tuple[ModelRow, ...]},
         query=_QUERY,
     ),
     Route(
@@ -161,7 +167,7 @@ ROUTES: tuple[Route, ...] = (
         name="refreshProviderModelsByProvider",
         summary="Ask one provider for its models",
         body=RefreshModels,
-        answer={"sources": tuple[dict[str, object], ...]},
+        answer=ModelSources,
         kind="privileged",
     ),
     Route(
@@ -171,7 +177,7 @@ ROUTES: tuple[Route, ...] = (
         name="curateProviderModel",
         summary="Feature, hide or deprecate a model, or set its default effort",
         body=CurateModel,
-        answer={"apply": dict[str, object], "model": dict[str, object]},
+        answer=ModelCuration,
         kind="privileged",
     ),
     Route(
@@ -180,7 +186,7 @@ ROUTES: tuple[Route, ...] = (
         handler=source_status,
         name="getProviderModelStatusByProvider",
         summary="Where the models of one provider come from, and how fresh that is",
-        answer={"sources": tuple[dict[str, object], ...]},
+        answer={"sources": tuple[ModelSourceStatus, ...]},
     ),
     Route(
         method="GET",
@@ -188,6 +194,6 @@ ROUTES: tuple[Route, ...] = (
         handler=source_status,
         name="getProviderModelStatus",
         summary="Where models come from, and how fresh that is",
-        answer={"sources": tuple[dict[str, object], ...]},
+        answer={"sources": tuple[ModelSourceStatus, ...]},
     ),
 )

@@ -5,11 +5,12 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routing import Route
+from compozy.model.settings import GeneralSettings, SettingsApply
 from compozy.runtime.services import Services
 from compozy.runtime.settings_view import general_answer, general_changes, general_config
 
 
-class GeneralSettings(Body, frozen=True, kw_only=True):
+class PatchGeneral(Body, frozen=True, kw_only=True):
     config: dict[str, object]
 
 
@@ -21,7 +22,7 @@ async def get_general(app: Services, request: Request) -> Response:
 
 async def patch_general(app: Services, request: Request) -> Response:
     """Write what differs from the file."""
-    body = await read_body(request, GeneralSettings)
+    body = await read_body(request, PatchGeneral)
     shown = general_config(await app.settings.written(), app.home)
     return json_response(await app.settings.change(general_changes(body.config, shown), section="general"))
 
@@ -38,7 +39,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_general,
         name="getSettingsGeneral",
         summary="General settings, where they lie, and the daemon that runs",
-        answer=dict[str, object],
+        answer=GeneralSettings,
     ),
     Route(
         method="PATCH",
@@ -46,8 +47,8 @@ ROUTES: tuple[Route, ...] = (
         handler=patch_general,
         name="updateSettingsGeneral",
         summary="Change general settings; what is not sent stays",
-        body=GeneralSettings,
-        answer=dict[str, object],
+        body=PatchGeneral,
+        answer=SettingsApply,
         kind="privileged",
     ),
     Route(
@@ -56,7 +57,7 @@ ROUTES: tuple[Route, ...] = (
         handler=post_reload,
         name="reloadSettings",
         summary="Read the settings files again and take over what can change while the daemon runs",
-        answer=dict[str, object],
+        answer=SettingsApply,
         kind="privileged",
     ),
 )

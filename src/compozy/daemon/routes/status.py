@@ -7,6 +7,7 @@ from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
 from compozy.model.daemon import DrainState, IdentityAnswer
 from compozy.model.doctor import Report
+from compozy.model.status import Status
 from compozy.runtime.doctor import doctor_report
 from compozy.runtime.services import Services
 from compozy.runtime.status import status_answer
@@ -46,7 +47,7 @@ ROUTES: tuple[Route, ...] = (
         handler=get_status,
         name="getStatus",
         summary="Health, sessions and providers of this daemon",
-        answer=dict[str, object],
+        answer=Status,
     ),
     Route(
         method="GET",

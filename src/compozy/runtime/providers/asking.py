@@ -16,7 +16,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from compozy.config.commands import split_command
-from compozy.config.provider_auth import AuthState
+from compozy.model.provider_answers import AuthState
 
 PROBE_SECONDS = 10.0
 _MAX_BYTES = 4 << 20

@@ -8,11 +8,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+import msgspec
+
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.model.provider import CuratedModel, Provider
+from compozy.model.provider_answers import ModelCost, ModelRow, ModelSource, ModelSourceStatus
 
 PRIORITIES: dict[str, int] = {"config": 120, "provider_live": 110, "builtin": 10}
-Row = dict[str, object]
 _TEXT = ("display_name", "default_reasoning_effort", "release_date")
 _NUMBERS = ("context_window", "max_input_tokens", "max_output_tokens", "supports_tools", "supports_reasoning")
 _COSTS = ("input", "output", "cache_read", "cache_write", "reasoning")
@@ -37,7 +39,7 @@ class _Source(NamedTuple):
     row: CuratedModel
 
 
-def model_rows(provider: Provider, heard: Heard | None, *, view: str = "curated", source: str = "") -> list[Row]:
+def model_rows(provider: Provider, heard: Heard | None, *, view: str = "curated", source: str = "") -> list[ModelRow]:
     """Return the models of one provider; view `curated` leaves out hidden ones and what only the provider listed."""
     found: dict[str, list[_Source]] = {}
     for one in _sources(provider, heard):
@@ -47,7 +49,7 @@ def model_rows(provider: Provider, heard: Heard | None, *, view: str = "curated"
         if source and source not in [one.kind for one in sources]:
             continue
         row = _row(provider, model, sorted(sources, key=lambda one: -PRIORITIES[one.kind]), heard)
-        if view == "all" or (row["curated"] and not row["hidden"]):
+        if view == "all" or (row.curated and not row.hidden):
             rows.append(row)
     return rows
 
@@ -64,58 +66,60 @@ def _sources(provider: Provider, heard: Heard | None) -> Iterator[_Source]:
     yield from (_Source("builtin", row) for row in builtin)
 
 
-def _row(provider: Provider, model: str, sources: list[_Source], heard: Heard | None) -> dict[str, object]:
+def _row(provider: Provider, model: str, sources: list[_Source], heard: Heard | None) -> ModelRow:
     rows = [one.row for one in sources]
     curated = [one.row for one in sources if one.kind != "provider_live"]
     best = curated[0] if curated else rows[0]
-    row: dict[str, object] = {
-        "provider_id": provider.id,
-        "model_id": model,
-        "curated": bool(curated),
-        "featured": best.featured,
-        "hidden": best.hidden,
-        "deprecated": best.deprecated,
-        **_availability(model, heard),
-        "stale": heard is not None and heard.is_stale and model in heard.models,
-        "reasoning_source": "catalog",
-        "sources": [_source(one, heard) for one in sources],
-    }
+    facts: dict[str, object] = {}
     for name in (*_TEXT, *_NUMBERS, "reasoning_efforts"):
         value = next((given for one in rows if (given := getattr(one, name)) not in ("", None, ())), None)
         if value is not None:
-            row[name] = value
-    cost = {f"{name}_per_million": getattr(best, f"cost_{name}_per_million") for name in _COSTS}
-    cost = {name: value for name, value in cost.items() if value is not None}
-    return row | ({"cost": cost} if cost else {}) | _heard_facts(heard)
+            facts[name] = value
+    costs = {f"{name}_per_million": getattr(best, f"cost_{name}_per_million") for name in _COSTS}
+    state, available = _availability(model, heard)
+    return msgspec.structs.replace(
+        ModelRow(
+            provider_id=provider.id,
+            model_id=model,
+            curated=bool(curated),
+            featured=best.featured,
+            hidden=best.hidden,
+            deprecated=best.deprecated,
+            availability_state=state,
+            available=available,
+            stale=heard is not None and heard.is_stale and model in heard.models,
+            reasoning_source="catalog",
+            sources=tuple(_source(one, heard) for one in sources),
+            cost=ModelCost(**costs) if any(cost is not None for cost in costs.values()) else None,
+            refreshed_at=heard.answered_at if heard is not None else "",
+            last_error=heard.error if heard is not None else "",
+        ),
+        **facts,
+    )
 
 
-def _availability(model: str, heard: Heard | None) -> dict[str, object]:
+def _availability(model: str, heard: Heard | None) -> tuple[str, bool | None]:
     if heard is None or not heard.answered_at:
-        return {"availability_state": "unknown", "available": None}
+        return "unknown", None
     is_listed = model in heard.models
     age = "stale" if heard.is_stale else "live"
-    return {"availability_state": f"{'available' if is_listed else 'unavailable'}_{age}", "available": is_listed}
+    return f"{'available' if is_listed else 'unavailable'}_{age}", is_listed
 
 
-def _heard_facts(heard: Heard | None) -> dict[str, object]:
-    if heard is None:
-        return {}
-    facts = {"refreshed_at": heard.answered_at, "last_error": heard.error}
-    return {name: value for name, value in facts.items() if value}
+def _source(one: _Source, heard: Heard | None) -> ModelSource:
+    told = heard if one.kind == "provider_live" else None
+    return ModelSource(
+        source_id=one.kind,
+        source_kind=one.kind,
+        priority=PRIORITIES[one.kind],
+        stale=told is not None and told.is_stale,
+        refreshed_at=told.answered_at if told is not None else "",
+        last_error=told.error if told is not None else "",
+    )
 
 
-def _source(one: _Source, heard: Heard | None) -> dict[str, object]:
-    is_live = one.kind == "provider_live"
-    facts = {"source_id": one.kind, "source_kind": one.kind, "priority": PRIORITIES[one.kind]}
-    return {
-        **facts,
-        "stale": is_live and heard is not None and heard.is_stale,
-        **(_heard_facts(heard) if is_live else {}),
-    }
-
-
-def source_states(provider: Provider, heard: Heard | None, *, can_ask: bool) -> list[Row]:
-    """Return `ModelSourceStatus` of every source of a provider."""
+def source_states(provider: Provider, heard: Heard | None, *, can_ask: bool) -> list[ModelSourceStatus]:
+    """Return the state of every source of a provider."""
     counts = dict.fromkeys(PRIORITIES, 0)
     for one in _sources(provider, heard):
         counts[one.kind] += 1
@@ -124,20 +128,20 @@ def source_states(provider: Provider, heard: Heard | None, *, can_ask: bool) -> 
         is_live = kind == "provider_live"
         if is_live and not can_ask:
             continue
-        refreshed = {"last_refresh": heard.asked_at, "last_success": heard.answered_at} if is_live and heard else {}
-        failed = is_live and heard is not None and bool(heard.error)
-        state = ("failed" if failed else "succeeded" if heard else "never") if is_live else "static"
+        told = heard if is_live else None
+        failed = told is not None and bool(told.error)
         states.append(
-            {
-                "provider_id": provider.id,
-                "source_id": kind,
-                "source_kind": kind,
-                "priority": priority,
-                "row_count": counts[kind],
-                "refresh_state": state,
-                "stale": failed,
-                **{name: value for name, value in refreshed.items() if value},
-                **({"last_error": heard.error} if failed and heard else {}),
-            }
+            ModelSourceStatus(
+                provider_id=provider.id,
+                source_id=kind,
+                source_kind=kind,
+                priority=priority,
+                row_count=counts[kind],
+                refresh_state=("failed" if failed else "succeeded" if told else "never") if is_live else "static",
+                stale=failed,
+                last_refresh=told.asked_at if told is not None else "",
+                last_success=told.answered_at if told is not None else "",
+                last_error=told.error if told is not None else "",
+            )
         )
     return states

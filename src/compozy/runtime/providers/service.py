@@ -16,7 +16,7 @@ from compozy.config.home import Home
 from compozy.config.keys import Key
 from compozy.config.load import canonical_layer_table
 from compozy.config.openai_compatible import is_openai_compatible, missing_setting
-from compozy.config.provider_auth import Probed, ProviderAuth, auth_status, reference_of, slot_presence
+from compozy.config.provider_auth import Probed, auth_status, reference_of, slot_presence
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import VAULT_PREFIX, Secrets
 from compozy.config.toml_source import read_toml
@@ -24,9 +24,20 @@ from compozy.config.vault import Vault
 from compozy.documents.text import nearest
 from compozy.model.errors import CompozyError, InvalidRequest, NotFound, Unprocessable
 from compozy.model.provider import CuratedModel, Provider
+from compozy.model.provider_answers import (
+    CredentialState,
+    ModelRow,
+    ModelSources,
+    ModelSourceStatus,
+    ProbeOutput,
+    ProviderAuth,
+    ProviderProbe,
+    ProviderRow,
+    ProviderSettingsRow,
+)
 from compozy.model.times import now
 from compozy.runtime.providers.asking import PROBE_SECONDS, CannotAsk, classify, models_at, read_models, run, shown
-from compozy.runtime.providers.catalog import Heard, Row, model_rows, source_states
+from compozy.runtime.providers.catalog import Heard, model_rows, source_states
 from compozy.runtime.providers.settings_rows import provider_changes, settings_row
 
 
@@ -51,11 +62,11 @@ class Providers:
         """
         return _find(self._config, name)
 
-    async def all(self) -> list[Row]:
+    async def all(self) -> list[ProviderRow]:
         """Return every provider with its state."""
         return await asyncio.to_thread(lambda: [self._payload(row) for row in self._config.providers.values()])
 
-    async def get(self, name: str) -> dict[str, object]:
+    async def get(self, name: str) -> ProviderRow:
         """Return one provider with its state.
 
         Raises:
@@ -69,31 +80,31 @@ class Providers:
         clean = {name: self._redactor.text(getattr(status, name)) for name in ("message", "status_command")}
         return msgspec.structs.replace(status, **clean)
 
-    def credentials(self, provider: Provider) -> list[Row]:
+    def credentials(self, provider: Provider) -> tuple[CredentialState, ...]:
         """Return the slots of a provider, never a value."""
-        return [
-            {
-                "name": slot.name,
-                "target_env": slot.target_env,
-                "secret_ref": reference_of(slot),
-                "source": reference_of(slot).partition(":")[0],
-                "kind": slot.kind,
-                "required": slot.required,
-                "present": slot_presence(slot, self._secrets.is_there)[0],
-            }
+        return tuple(
+            CredentialState(
+                name=slot.name,
+                target_env=slot.target_env,
+                secret_ref=reference_of(slot),
+                source=reference_of(slot).partition(":")[0],
+                kind=slot.kind,
+                required=slot.required,
+                present=slot_presence(slot, self._secrets.is_there)[0],
+            )
             for slot in provider.credential_slots
-        ]
+        )
 
-    def _payload(self, provider: Provider) -> dict[str, object]:
-        return {
-            "name": provider.id,
-            "display_name": provider.display_name,
-            "default": provider.id == self._config.defaults.provider,
-            "default_model": provider.default_model,
-            "auth_status": msgspec.to_builtins(self.auth(provider)),
-        }
+    def _payload(self, provider: Provider) -> ProviderRow:
+        return ProviderRow(
+            name=provider.id,
+            display_name=provider.display_name,
+            default=provider.id == self._config.defaults.provider,
+            default_model=provider.default_model,
+            auth_status=self.auth(provider),
+        )
 
-    async def probe(self, name: str) -> dict[str, object]:
+    async def probe(self, name: str) -> ProviderProbe:
         """Ask the provider whether it is usable; the answer carries what its status command said, redacted.
 
         Raises:
@@ -111,9 +122,9 @@ class Providers:
         async with self._lock(provider):
             said = await asyncio.to_thread(self._ask, provider)
         status = await asyncio.to_thread(self.auth, provider)
-        return {"provider": provider.id, "auth_status": msgspec.to_builtins(status), "probe": said}
+        return ProviderProbe(provider=provider.id, auth_status=status, probe=said)
 
-    def _ask(self, provider: Provider) -> dict[str, object] | None:
+    def _ask(self, provider: Provider) -> ProbeOutput | None:
         try:
             if is_openai_compatible(provider):
                 self._hear(provider)
@@ -127,15 +138,19 @@ class Providers:
         state, message = classify(ran)
         self._note(provider, state, message)
         clean = self._redactor.text
-        said = {"stdout": clean(shown(ran.stdout)), "stderr": clean(shown(ran.stderr))}
-        return {"exit_code": ran.exit_code, "duration_ms": ran.duration_ms, **said}
+        return ProbeOutput(
+            exit_code=ran.exit_code,
+            duration_ms=ran.duration_ms,
+            stdout=clean(shown(ran.stdout)),
+            stderr=clean(shown(ran.stderr)),
+        )
 
     def _note(self, provider: Provider, state: str, message: str) -> None:
         self._probed[provider.id] = msgspec.convert({"state": state, "message": message, "at": now()}, Probed)
 
     # Models
 
-    def models(self, name: str = "", *, view: str = "curated", source: str = "") -> list[Row]:
+    def models(self, name: str = "", *, view: str = "curated", source: str = "") -> list[ModelRow]:
         """Return the models of one provider or of all.
 
         Raises:
@@ -144,13 +159,13 @@ class Providers:
         chosen = [self.find(name)] if name else list(self._config.providers.values())
         return [row for one in chosen for row in model_rows(one, self._heard.get(one.id), view=view, source=source)]
 
-    def sources(self, name: str = "") -> list[Row]:
+    def sources(self, name: str = "") -> list[ModelSourceStatus]:
         """Return the state of every source of one provider or of all."""
         chosen = [self.find(name)] if name else list(self._config.providers.values())
         return [row for one in chosen for row in source_states(one, self._heard.get(one.id), can_ask=_can_ask(one))]
 
-    async def refresh(self, name: str = "") -> tuple[list[Row], str]:
-        """Ask the providers that can be asked for their models; return the sources and the errors in one text."""
+    async def refresh(self, name: str = "") -> ModelSources:
+        """Ask the providers that can be asked for their models; return the sources and the errors."""
         chosen = [self.find(name)] if name else list(self._config.providers.values())
         errors: list[str] = []
         for provider in chosen:
@@ -158,7 +173,7 @@ class Providers:
                 async with self._lock(provider):
                     error = await asyncio.to_thread(self._refresh_one, provider)
                 errors += [f"{provider.id}: {error}"] if error else []
-        return self.sources(name), "; ".join(errors)
+        return ModelSources(sources=tuple(self.sources(name)), error="; ".join(errors))
 
     def _refresh_one(self, provider: Provider) -> str:
         try:
@@ -207,7 +222,7 @@ class Providers:
 
     # Settings
 
-    async def settings_rows(self, written: Config, name: str = "") -> list[Row]:
+    async def settings_rows(self, written: Config, name: str = "") -> list[ProviderSettingsRow]:
         """Return the settings page's rows of all providers or of one, as the file has them.
 
         Raises:
@@ -216,14 +231,14 @@ class Providers:
         chosen = [_find(written, name)] if name else list(written.providers.values())
         return await asyncio.to_thread(lambda: [self._settings_row(one, written) for one in chosen])
 
-    def _settings_row(self, provider: Provider, written: Config) -> Row:
+    def _settings_row(self, provider: Provider, written: Config) -> ProviderSettingsRow:
         source = read_toml(self._home.config_file)
         table = canonical_layer_table(source.table).get("providers") if source is not None else None
         return settings_row(
             provider,
             is_default=provider.id == written.defaults.provider,
             is_written=isinstance(table, dict) and provider.id in table,
-            auth=msgspec.to_builtins(self.auth(provider)),
+            auth=self.auth(provider),
             credentials=self.credentials(provider),
         )
 

@@ -5,30 +5,27 @@ A row says what is in force, what the built-in row would say, and where it comes
 
 from collections.abc import Mapping
 
+import msgspec
+
 from compozy.config.builtin_providers import BUILTIN_PROVIDERS
 from compozy.config.commands import split_command
 from compozy.config.effective import masked, provider_table
 from compozy.config.keys import Key
 from compozy.model.errors import InvalidRequest
 from compozy.model.provider import Provider
-
-_SHOWN = (
-    "auth_mode",
-    "auth_status_command",
-    "base_url",
-    "command",
-    "credential_slots",
-    "display_name",
-    "env_policy",
-    "harness",
-    "home_policy",
-    "models",
-    "runtime_provider",
-    "transport",
+from compozy.model.provider_answers import (
+    CredentialState,
+    FallbackSettings,
+    ProviderAuth,
+    ProviderSettings,
+    ProviderSettingsRow,
+    SettingsSource,
+    SettingsSources,
 )
-_WRITABLE = (*_SHOWN, "auth_login_command", "session_mcp", "none_security")
-_BUILTIN = {"kind": "builtin-provider", "scope": "global"}
-_FILE = {"kind": "global-config", "scope": "global"}
+
+_WRITABLE = (*ProviderSettings.__struct_fields__, "auth_login_command", "session_mcp", "none_security")
+_BUILTIN = SettingsSource(kind="builtin-provider", scope="global")
+_FILE = SettingsSource(kind="global-config", scope="global")
 
 
 def settings_row(
@@ -36,34 +33,29 @@ def settings_row(
     *,
     is_default: bool,
     is_written: bool,
-    auth: Mapping[str, object],
-    credentials: list[dict[str, object]],
-) -> dict[str, object]:
+    auth: ProviderAuth,
+    credentials: tuple[CredentialState, ...],
+) -> ProviderSettingsRow:
     """Return one row; `is_written` says that the home's file has a table of this provider."""
-    builtin = BUILTIN_PROVIDERS.get(provider.id)
-    has_fallback = is_written and builtin is not None
-    row: dict[str, object] = {
-        "name": provider.id,
-        "default": is_default,
-        "command_available": auth.get("state") != "missing_cli",
-        "auth_status": auth,
-        "credentials": credentials,
-        "settings": _settings(provider),
-        "source_metadata": {
-            "available_targets": ["global-config"],
-            "effective_source": _FILE if is_written else _BUILTIN,
-            "shadowed_sources": [_BUILTIN] if has_fallback else [],
-        },
-    }
-    if has_fallback and builtin is not None:
-        row["fallback"] = {"settings": _settings(builtin), "source": _BUILTIN}
-    return row
+    builtin = BUILTIN_PROVIDERS.get(provider.id) if is_written else None
+    return ProviderSettingsRow(
+        name=provider.id,
+        default=is_default,
+        command_available=auth.state != "missing_cli",
+        auth_status=auth,
+        credentials=credentials,
+        settings=_settings(provider),
+        source_metadata=SettingsSources(
+            available_targets=("global-config",),
+            effective_source=_FILE if is_written else _BUILTIN,
+            shadowed_sources=(_BUILTIN,) if builtin is not None else (),
+        ),
+        fallback=FallbackSettings(settings=_settings(builtin), source=_BUILTIN) if builtin is not None else None,
+    )
 
 
-def _settings(provider: Provider) -> dict[str, object]:
-    table = masked(provider_table(provider))
-    assert isinstance(table, dict)
-    return {name: table[name] for name in _SHOWN if name in table}
+def _settings(provider: Provider) -> ProviderSettings:
+    return msgspec.convert(masked(provider_table(provider)), ProviderSettings)
 
 
 def provider_changes(provider: Provider | None, name: str, asked: Mapping[str, object]) -> dict[Key, object]:
