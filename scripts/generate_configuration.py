@@ -38,8 +38,8 @@ compozy config explain permissions.mode            # file and line of every valu
 compozy config validate                            # every mistake with file and line
 ```
 
-A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models`, MCP servers and
-`skills.disabled_skills` at once; everything else needs a restart, and `config set` says so:
+A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models`, MCP servers,
+`skills.disabled_skills` and a provider that is new at once; everything else needs a restart, and `config set` says so:
 `compozy daemon stop && compozy daemon start`. `compozy config explain KEY` tells which of the two it is.
 
 ## How files are merged

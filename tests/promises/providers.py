@@ -244,6 +244,13 @@ PROMISES: tuple[Promise, ...] = (
         "tests/interaction/daemon/test_settings.py::test_a_folder_is_listed_with_folders_first_and_hidden_names_on_request",
     ),
     Promise(
+        "state-follows",
+        "issue 5",
+        "the state of a provider follows its settings while the daemon runs, and says what waits for a restart",
+        "tests/interaction/cli/test_providers.py::"
+        "test_the_state_of_a_provider_follows_its_settings_while_the_daemon_runs",
+    ),
+    Promise(
         "models-dev",
         "contract 3.6",
         "models of models.dev are a source",

@@ -250,6 +250,27 @@ PROMISES: tuple[Promise, ...] = (
         "tests/unit/config/mcp/test_layers.py::test_every_place_is_read_in_order_and_values_stay_as_they_are_written",
     ),
     _row(
+        "extension-programs",
+        "D15, D13",
+        "what an extension brings and would run needs trust by digest, programs and skills too",
+        "tests/interaction/fleet/test_extensions.py::"
+        "test_trust_in_an_extension_covers_the_programs_it_brings_and_asks_again_when_they_change",
+    ),
+    _row(
+        "settings-ask-again",
+        "issue 5, D15",
+        "a change of a workspace's settings says when trust is needed again",
+        "tests/interaction/cli/test_config.py::"
+        "test_a_change_of_a_workspaces_settings_says_when_trust_is_needed_again",
+    ),
+    _row(
+        "builtin-sessions",
+        "contract §9",
+        "the built-in agents run by name, have no folder and are never listed",
+        "tests/interaction/sessions/test_builtin_agents.py::"
+        "test_a_built_in_agent_runs_with_the_default_provider_and_its_own_prompt",
+    ),
+    _row(
         "doctor-vault",
         "issue 5",
         "the doctor opens the vault and names what mends it",

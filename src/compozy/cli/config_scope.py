@@ -3,6 +3,7 @@
 Reading and writing settings needs no daemon; one that runs is asked to take over what can change while it runs.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -31,8 +32,8 @@ def workspace_root(invocation: Invocation, reference: str | None) -> Path | None
         return Path(named(client, reference, client.workspaces.list(), "flag").root_dir)
 
 
-def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:
-    """Let a running daemon take over a change, and return what happens next: `applied` and `next_action`."""
+def apply_to_daemon(invocation: Invocation, keys: Sequence[str], *, in_workspace: bool = False) -> JsonObject:
+    """Let a running daemon take over changed keys, and return what happens next: `applied` and `next_action`."""
     from compozy.client import DaemonUnreachable  # noqa: PLC0415 - start-up cost
 
     try:
@@ -40,9 +41,16 @@ def apply_to_daemon(invocation: Invocation, lifecycle: str) -> JsonObject:
             answer = client.settings.reload()
     except DaemonUnreachable:
         return {"applied": False, "next_action": "none"}
-    if lifecycle == "live":
-        return {"applied": answer.applied, "next_action": "none"}
-    return {"applied": False, "next_action": "restart-daemon"}
+    if answer.waiting is not None:
+        pairs = [(f"{one}.", f"{key}.") for one in answer.waiting for key in keys]
+        waits = any(one.startswith(key) or key.startswith(one) for one, key in pairs)
+    else:
+        # A daemon of an older version does not say which.
+        waits = answer.next_action == "restart-daemon"
+    # What a workspace says counts for its next session, without the daemon's doing.
+    if waits and not in_workspace:
+        return {"applied": False, "next_action": "restart-daemon"}
+    return {"applied": True, "next_action": "none"}
 
 
 def tell_whether_to_restart(invocation: Invocation) -> None:

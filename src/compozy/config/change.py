@@ -18,8 +18,9 @@ from compozy.config.keys import ANY, Key, Lifecycle, is_table, join_key, lifecyc
 from compozy.config.load import load_config, read_layers, workspace_config_file
 from compozy.config.locking import locked
 from compozy.config.toml_edit import change_values
-from compozy.config.toml_source import read_toml
+from compozy.config.toml_source import TomlSource, read_toml, toml_source
 from compozy.config.trust_grants import file_trust
+from compozy.config.workspace_rules import workspace_needs
 from compozy.documents.toml_reader import TomlProblem
 from compozy.documents.toml_reader import read_toml as parse_toml
 from compozy.model.record import Record
@@ -35,6 +36,8 @@ class Change(Record, frozen=True, kw_only=True):
     lifecycle: Lifecycle
     is_written: bool
     note: str = ""
+    trust: tuple[str, ...] = ()
+    """The keys of the workspace's file that count only after it is trusted as it is now."""
 
 
 def set_value(home: Home, key: Key, text: str, workspace_root: Path | None = None) -> Change:
@@ -122,6 +125,9 @@ def _change(home: Home, key: Key, value: object, workspace_root: Path | None) ->
         if new != text:
             _make_folder(path.parent)
             write_settings_file(path, new)
+    needs: tuple[str, ...] = ()
+    if workspace_root is not None and new != text:
+        needs = _untrusted(home, toml_source(path, new))
     return Change(
         key=join_key(key),
         before=before,
@@ -131,7 +137,16 @@ def _change(home: Home, key: Key, value: object, workspace_root: Path | None) ->
         lifecycle=lifecycle_of(key) if workspace_root is None else "live",
         is_written=new != text,
         note=f"{join_key(key)} {reason}; it is left out until then" if reason and value is not None else "",
+        trust=needs,
     )
+
+
+def _untrusted(home: Home, source: TomlSource) -> tuple[str, ...]:
+    """Return what of a workspace's file needs trust, when it does not have it as it is."""
+    config = load_config(home)
+    if config.trust.mode == "off" or file_trust(home)(source):
+        return ()
+    return tuple(need.key for need in workspace_needs(source, config.permissions))
 
 
 def _make_folder(folder: Path) -> None:

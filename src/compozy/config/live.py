@@ -1,7 +1,8 @@
 """Taking over changed settings while the daemon runs (contract §2.1): roles, models, MCP servers, disabled skills.
 
-Everybody in the daemon holds one `Config`. This is the only place that changes it after the start, one whole value at
-a time, from the thread of the event loop; every other change waits for the next start.
+A new provider is taken over too: nobody uses it yet. Everybody in the daemon holds one `Config`. This is the only
+place that changes it after the start, one whole value at a time, from the thread of the event loop; every other
+change waits for the next start.
 """
 
 import msgspec
@@ -23,10 +24,14 @@ def differing_keys(config: Config, fresh: Config) -> tuple[Key, ...]:
 def take_over(config: Config, fresh: Config) -> tuple[tuple[Key, ...], tuple[Key, ...]]:
     """Put what may change while the daemon runs into `config`; return what did, and what waits for a restart."""
     differing = differing_keys(config, fresh)
-    live = tuple(key for key in differing if lifecycle_of(key) == "live")
+    added = {name: row for name, row in fresh.providers.items() if name not in config.providers}
+    live = tuple(
+        key for key in differing if lifecycle_of(key) == "live" or (key[:1] == ("providers",) and key[1] in added)
+    )
     if live:
         skills = msgspec.structs.replace(config.skills, disabled_skills=fresh.skills.disabled_skills)
         providers = {name: _with_models(row, fresh.providers.get(name)) for name, row in config.providers.items()}
+        providers |= added
         changed = {"roles": fresh.roles, "skills": skills, "providers": providers, "mcp_servers": fresh.mcp_servers}
         for name, value in changed.items():
             msgspec.structs.force_setattr(config, name, value)

@@ -53,6 +53,8 @@ class ProviderRow(Record, frozen=True, kw_only=True):
     default: bool
     default_model: str
     auth_status: ProviderAuth
+    waits_for_restart: tuple[str, ...] = ()
+    """Fields that the file says and the daemon uses only after a restart (additive)."""
 
 
 class ProbeOutput(Record, frozen=True, kw_only=True):

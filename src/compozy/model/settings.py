@@ -20,6 +20,8 @@ class SettingsApply(Record, frozen=True, kw_only=True):
     write_target: Literal["global-config"]
     warnings: tuple[str, ...]
     section: str = ""
+    waiting: tuple[str, ...] | None = None
+    """The keys that wait for a restart; None from a daemon that does not say (additive)."""
 
 
 class ReloadTimeouts(Record, frozen=True, kw_only=True):

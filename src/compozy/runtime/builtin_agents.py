@@ -3,8 +3,14 @@
 Their names are reserved, so that nothing on disk can take their place. Knows nothing of who uses them.
 """
 
+import os
+from pathlib import Path
+
+from compozy.documents.agents import LoadedAgent
 from compozy.model.definition import AgentDefinition
 
+# Where a built-in agent lies: nothing can be read there or beside it.
+NO_FILE = Path(os.devnull) / "AGENT.md"
 COORDINATOR = AgentDefinition(
     name="coordinator",
     prompt=(
@@ -21,4 +27,14 @@ DREAMING_CURATOR = AgentDefinition(
         "add nothing that the record does not show."
     ),
 )
+
+
+def builtin_agent(name: str) -> LoadedAgent | None:
+    """Return a built-in agent as a definition without a file, None when the name is none of theirs."""
+    definition = BUILTIN_AGENTS.get(name.strip().lower())
+    if definition is None:
+        return None
+    return LoadedAgent(path=NO_FILE, definition=definition, definition_digest="", capabilities_digest="")
+
+
 BUILTIN_AGENTS: dict[str, AgentDefinition] = {agent.name: agent for agent in (COORDINATOR, DREAMING_CURATOR)}

@@ -22,6 +22,7 @@ from compozy.model.fleet import Definitions
 from compozy.model.selection import Selection
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_view import agent_payload, broken_payload
+from compozy.runtime.builtin_agents import builtin_agent
 from compozy.runtime.configs import Configs
 from compozy.runtime.definitions import explain
 from compozy.runtime.fleet_views import FleetViews
@@ -148,6 +149,10 @@ class Fleet:
             InvalidRequest: no name, unknown name, or a definition that does not load.
         """
         name = resolve_agent_name(requested, workspace, self._config_in(workspace))
+        builtin = builtin_agent(name)
+        if builtin is not None:
+            # Their names are reserved: nothing on disk can be meant (contract §9).
+            return VisibleAgent(loaded=builtin, origin="global")
         index = await self.views.confirm(workspace, await self.views.get(workspace), (name,))
         entry = index.get(name)
         if entry is not None and entry.agent is not None:

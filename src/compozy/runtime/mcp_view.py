@@ -32,6 +32,7 @@ from compozy.model.mcp import (
     McpSourceView,
     ResolvedServer,
 )
+from compozy.runtime.builtin_agents import NO_FILE
 from compozy.runtime.mcp_servers import McpAsk, incomplete, is_trusted, layers_of, resolved
 from compozy.runtime.trust import Trust, session_provider
 
@@ -59,7 +60,7 @@ class McpViews:
         servers = resolved(merged, self._trust, config, ask)
         root = Path(ask.workspace.root_dir) if ask.workspace else None
         looked = [str(path) for _, *paths in places(self._home, root) for path in paths]
-        if ask.agent is not None:
+        if ask.agent is not None and ask.agent.path != NO_FILE:
             looked += [str(ask.agent.path), str(ask.agent.path.parent / FILE_NAME)]
         return McpReport(
             servers=tuple(self._server(one, merged[one.server.name], lines, config) for one in servers),

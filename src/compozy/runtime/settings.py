@@ -85,6 +85,7 @@ class Settings:
             scope="global",
             write_target="global-config",
             warnings=tuple(f"{join_key(key)} is taken over by the next start" for key in mine),
+            waiting=tuple(join_key(key) for key in mine),
         )
 
 

@@ -32,6 +32,7 @@ from compozy.runtime.trust_evidence import (
     agent_items,
     command_lines,
     config_items,
+    extension_root,
     mcp_file_items,
     program_items,
     skill_items,
@@ -80,11 +81,13 @@ class Trust:
         root = Path(workspace.root_dir)
         found: list[TrustItem] = []
         lines: list[Sequence[str]] = []
+        roots = [workspace.root_dir, *workspace.add_dirs]
         disabled: set[str] = set(config.skills.disabled_skills)
         for loaded, origin in agents:
             if self.brings(loaded, origin):
                 found += agent_items(loaded, config.permissions.mode)
                 lines += command_lines(loaded.definition)
+                roots += filter(None, [extension_root(Path(loaded.path))])
                 found += skill_items(Path(loaded.path).parent / "skills", loaded.definition.skills_disabled)
         if config.skills.enabled:
             found += skill_items(root / ".compozy" / "skills", tuple(disabled))
@@ -93,7 +96,7 @@ class Trust:
             brought, started = mcp_file_items(workspace_mcp_file(root))
             found += brought
             lines += started_lines(started)
-        found += program_items(lines, (workspace.root_dir, *workspace.add_dirs))
+        found += program_items(lines, tuple(dict.fromkeys(roots)))
         has = self.grants.has
         return tuple(
             msgspec.structs.replace(

@@ -24,6 +24,8 @@ from compozy.model.trust import TrustItem, TrustKind
 # As skills are looked for (contract §8).
 _MAX_SKILLS = 300
 _MAX_SKILL_BYTES = 4 << 20
+# `agents/NAME/AGENT.md` lies in a folder that extension.toml names; deeper is another tree.
+_DEEPEST = 12
 # A command names a program and perhaps a script and a settings file.
 _MAX_PROGRAMS = 32
 
@@ -100,6 +102,14 @@ def program_items(commands: Iterable[Sequence[str]], roots: Sequence[str]) -> It
             except OSError:
                 digest = ""
             yield _item("program", os.path.relpath(path, real[0]), shlex.join(words), path, digest)
+
+
+def extension_root(path: Path) -> str:
+    """Return the folder of the extension that brings an agent file, "" when none does."""
+    for folder in list(path.parents)[:_DEEPEST]:
+        if (folder / "extension.toml").is_file():
+            return str(folder)
+    return ""
 
 
 def command_lines(definition: AgentDefinition, extra: Iterable[str] = ()) -> Iterator[Sequence[str]]:

@@ -64,3 +64,19 @@ def test_a_workspace_has_settings_of_its_own(cli: Cli) -> None:
     assert cli("config", "get", "defaults.agent").out == "general\n"
     refused = cli("config", "set", "http.port", "1", "--workspace", ".")
     assert refused.code == 78 and "without --workspace" in refused.err
+
+
+def test_a_change_of_a_workspaces_settings_says_when_trust_is_needed_again(served: Cli) -> None:
+    assert served("workspace", "add", ".").code == 0
+    plain = served("config", "set", "defaults.agent", "general", "--workspace", ".")
+    assert plain.code == 0 and "trust" not in plain.err
+    first = served("config", "set", "tools.enabled", "false", "--workspace", ".")
+    assert "needs trust, since the file changed: tools" in first.err
+    assert f"run: compozy trust grant --workspace {served.folder}" in first.err
+    assert served("trust", "grant", "--yes").code == 0
+    assert served("config", "get", "tools.enabled", "--workspace", ".").out.strip() == "false"
+    # Another key of the same file: what was trusted is another file now.
+    again = served("config", "set", "defaults.agent", "other", "--workspace", ".", "-o", "json").object()
+    assert again["needs_trust"] == ["tools"] and "trust grant" in str(again["next_command"])
+    removed = served("config", "unset", "tools.enabled", "--workspace", ".")
+    assert removed.code == 0 and "trust" not in removed.err

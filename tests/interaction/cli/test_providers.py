@@ -115,6 +115,27 @@ def test_one_more_endpoint_and_a_program_of_ones_own_are_one_line_each(cli: Cli)
     assert "the program of 'claude' is not ours to install" in cli("provider", "install", "claude").err
 
 
+def test_the_state_of_a_provider_follows_its_settings_while_the_daemon_runs(served: Cli) -> None:
+    before = served("provider", "status", "claude", "-o", "json").object()
+    assert "waits_for_restart" not in before
+    added = served("provider", "set", "mine", "--command", "/opt/absent-agent --acp", "--model", "m")
+    assert added.code == 0 and "uses it from now on" in added.err
+    mine = served("provider", "status", "mine", "-o", "json").object()
+    assert mine["default_model"] == "m" and "waits_for_restart" not in mine
+    status = mine["auth_status"]
+    assert isinstance(status, dict) and status["state"] == "missing_cli"
+    refused = served("session", "new", "--agent", "general", "-o", "json")
+    assert refused.code == 0
+    changed = served("provider", "set", "mine", "--command", "/opt/other-agent --acp")
+    assert "compozy daemon stop && compozy daemon start" in changed.err
+    waits = served("provider", "status", "mine")
+    assert "until the daemon is restarted it uses the old command" in waits.out
+    model = served("provider", "set", "mine", "--model", "m-2")
+    assert "uses it from now on" in model.err
+    listed = {row["name"]: row for row in sequence(served("provider", "list", "-o", "json").json())}
+    assert listed["mine"]["default_model"] == "m-2" and listed["mine"]["waits_for_restart"] == ["command"]
+
+
 @pytest.fixture(scope="module")
 def daemon(tmp_path_factory: pytest.TempPathFactory, models: str) -> Iterator[Daemon]:
     text = f'[providers.openai-compatible]\nbase_url = "{models}/v1"\n'

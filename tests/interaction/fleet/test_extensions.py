@@ -45,6 +45,37 @@ def test_what_it_would_run_needs_trust(served: Cli, kit: Path) -> None:
     assert call.code == 71 and "trust" in call.err
 
 
+def test_trust_in_an_extension_covers_the_programs_it_brings_and_asks_again_when_they_change(
+    served: Cli, kit: Path
+) -> None:
+    program = kit / "bin" / "run.sh"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\nexit 0\n")
+    program.chmod(0o755)
+    write_agent(kit / "agents", "runner", extra=f"command: {program}\n")
+    skill = kit / "agents" / "runner" / "skills" / "helper" / "SKILL.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text(
+        "---\nname: helper\nmetadata: {compozy: {mcp_servers: [{name: s, command: s-srv}]}}\n---\nHelp.\n"
+    )
+    served("extension", "add", str(kit))
+    report = served("trust", "show", "--agent", "runner", "-o", "json").object()
+    kinds = {str(item["kind"]): str(item["path"]) for item in sequence(report["items"])}
+    assert kinds == {
+        "agent_command": str(kit / "agents/runner/AGENT.md"),
+        "skill_mcp_server": str(skill),
+        "program": str(program),
+    }
+    assert served("trust", "grant", "--agent", "runner", "--yes").code == 0
+    assert served("session", "new", "--agent", "runner").code == 0
+    for path in (program, skill, kit / "agents" / "runner" / "AGENT.md"):
+        path.write_text(path.read_text() + "\n# another line\n")
+        call = served("session", "new", "--agent", "runner")
+        assert call.code == 71 and str(path) in call.err
+        assert served("trust", "grant", "--agent", "runner", "--yes").code == 0
+        assert served("session", "new", "--agent", "runner").code == 0
+
+
 def test_a_reserved_name_or_a_broken_file_refuses_it_and_changes_nothing(served: Cli, kit: Path) -> None:
     write_agent(kit / "agents", "coordinator")
     call = served("extension", "add", str(kit), "-o", "json")

@@ -3,6 +3,8 @@
 The file is checked before it is written; a running daemon takes over what can change while it runs.
 """
 
+from typing import TYPE_CHECKING
+
 import click
 
 from compozy.cli.commands.config_read import shown
@@ -11,6 +13,10 @@ from compozy.cli.connection import JsonObject
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, note, print_object, write
+from compozy.cli.workspace_context import shell_word
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _WORKSPACE = click.option("--workspace", metavar="W", help="In this workspace's own file (a path, an id or a name).")
 
@@ -54,7 +60,7 @@ def _change(invocation: Invocation, key: str, value: str | None, workspace: str 
         change = set_value(invocation.home, path, value, root)
     outcome: JsonObject = {"applied": False}
     if change.is_written:
-        outcome = apply_to_daemon(invocation, change.lifecycle)
+        outcome = apply_to_daemon(invocation, [change.key], in_workspace=root is not None)
     before, after = masked_at(path, change.before), masked_at(path, change.after)
     answer: JsonObject = {
         "key": change.key,
@@ -66,6 +72,8 @@ def _change(invocation: Invocation, key: str, value: str | None, workspace: str 
         "next_action": "none",
         **outcome,
     }
+    if change.trust:
+        answer |= {"needs_trust": list(change.trust), "next_command": _grant(root)}
     if not invocation.is_human:
         print_object(invocation, answer, (), name="change")
         return
@@ -76,4 +84,11 @@ def _change(invocation: Invocation, key: str, value: str | None, workspace: str 
     write(f"{change.key} = {clean(shown(after)) if after is not None else 'not set'}{was}\n")
     if change.note:
         note(invocation, f"note: {change.note}")
+    if change.trust:
+        keys = ", ".join(change.trust)
+        note(invocation, f"needs trust, since the file changed: {keys}; look at it and run: {_grant(root)}")
     tell_what_is_next(invocation, outcome)
+
+
+def _grant(root: "Path | None") -> str:
+    return f"compozy trust grant --workspace {shell_word(str(root))}"

@@ -38,6 +38,7 @@ FIELDS = (
     Column("Environment", "env_policy", lambda row: text_of(row, "auth_status", "env_policy")),
     Column("Home", "home_policy", lambda row: text_of(row, "auth_status", "home_policy")),
     Column("Asked", "last_probe_at", lambda row: text_of(row, "auth_status", "last_probe_at")),
+    Column("Waits", "waits_for_restart", lambda row: _waiting(row)),
 )
 MODEL_COLUMNS = (
     Column("PROVIDER", "provider_id"),
@@ -47,6 +48,13 @@ MODEL_COLUMNS = (
     Column("AVAILABLE", "availability_state"),
     Column("FROM", "sources", lambda row: _joined(row)),
 )
+
+
+def _waiting(row: Mapping[str, object]) -> str:
+    found = row.get("waits_for_restart")
+    if not isinstance(found, list) or not found:
+        return ""
+    return f"until the daemon is restarted it uses the old {', '.join(map(str, found))}"
 
 
 def _joined(row: Mapping[str, object]) -> str:

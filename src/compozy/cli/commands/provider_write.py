@@ -84,12 +84,11 @@ def provider_set(
 def write_settings(invocation: Invocation, row: str, values: dict[tuple[str, ...], object]) -> None:
     """Write values of a provider, let a running daemon take them over, and say what was done."""
     from compozy.config.change import change_settings  # noqa: PLC0415 - start-up cost
-    from compozy.config.keys import join_key, lifecycle_of  # noqa: PLC0415 - start-up cost
+    from compozy.config.keys import join_key  # noqa: PLC0415 - start-up cost
 
     change_settings(invocation.home, values)
-    is_live = all(lifecycle_of(key) == "live" for key in values)
-    outcome = apply_to_daemon(invocation, "live" if is_live else "restart-required")
     names = [join_key(key) for key in values]
+    outcome = apply_to_daemon(invocation, names)
     answer: JsonObject = {"provider": row, "set": names, "file": str(invocation.home.config_file), **outcome}
     print_object(invocation, answer, _FIELDS, name="provider")
     tell_what_is_next(invocation, outcome)
@@ -165,9 +164,10 @@ def provider_install(
         values["defaults", "provider"] = row
     if values:
         from compozy.config.change import change_settings  # noqa: PLC0415 - start-up cost
+        from compozy.config.keys import join_key  # noqa: PLC0415 - start-up cost
 
         change_settings(invocation.home, values)
-        tell_what_is_next(invocation, apply_to_daemon(invocation, "restart-required"))
+        tell_what_is_next(invocation, apply_to_daemon(invocation, [join_key(key) for key in values]))
     print_object(invocation, as_object(msgspec.to_builtins(done)), _INSTALLED, name="installed")
     if not values:
         note(invocation, f"now say where: compozy provider set {row} --base-url URL --model NAME")

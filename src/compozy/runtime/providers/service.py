@@ -12,9 +12,10 @@ from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
 from compozy.config.effective import curated_table
 from compozy.config.environment import login_environment
+from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.keys import Key
-from compozy.config.load import canonical_layer_table
+from compozy.config.load import canonical_layer_table, load_config
 from compozy.config.openai_compatible import is_openai_compatible, missing_setting
 from compozy.config.provider_auth import Probed, auth_status, reference_of, slot_presence
 from compozy.config.redaction import Redactor
@@ -53,6 +54,8 @@ class Providers:
         self._heard: dict[str, Heard] = {}
         # One per provider: two clients that ask at once share no half-written answer.
         self._asking: dict[str, asyncio.Lock] = {}
+        # The settings as the file has them, read again when it changed: (what it looked like, settings).
+        self._written: tuple[tuple[int, ...], Config] = ((), config)
 
     def find(self, name: str) -> Provider:
         """Return a provider by any of its names.
@@ -64,7 +67,11 @@ class Providers:
 
     async def all(self) -> list[ProviderRow]:
         """Return every provider with its state."""
-        return await asyncio.to_thread(lambda: [self._payload(row) for row in self._config.providers.values()])
+        return await asyncio.to_thread(self._all)
+
+    def _all(self) -> list[ProviderRow]:
+        written = self._as_written()
+        return [self._payload(row, written) for row in written.providers.values()]
 
     async def get(self, name: str) -> ProviderRow:
         """Return one provider with its state.
@@ -72,7 +79,25 @@ class Providers:
         Raises:
             NotFound: there is none.
         """
-        return await asyncio.to_thread(self._payload, self.find(name))
+        return await asyncio.to_thread(self._one, name)
+
+    def _one(self, name: str) -> ProviderRow:
+        written = self._as_written()
+        return self._payload(_find(written, name), written)
+
+    def _as_written(self) -> Config:
+        """Return the home's settings as they are in the file; with a mistake in it, those in force."""
+        try:
+            found = self._home.config_file.stat()
+        except OSError:
+            return self._config
+        seen = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if seen != self._written[0]:
+            try:
+                self._written = (seen, load_config(self._home))
+            except ConfigError:
+                self._written = (seen, self._config)
+        return self._written[1]
 
     def auth(self, provider: Provider) -> ProviderAuth:
         """Return the state of one provider; looks at PATH and secrets, so call it in a thread."""
@@ -95,13 +120,18 @@ class Providers:
             for slot in provider.credential_slots
         )
 
-    def _payload(self, provider: Provider) -> ProviderRow:
+    def _payload(self, provider: Provider, written: Config) -> ProviderRow:
+        running = self._config.providers.get(provider.id)
+        waiting = [] if running == provider else _differing(running, provider)
+        if written.defaults.provider != self._config.defaults.provider == provider.id:
+            waiting.append("default")
         return ProviderRow(
             name=provider.id,
             display_name=provider.display_name,
-            default=provider.id == self._config.defaults.provider,
+            default=provider.id == written.defaults.provider,
             default_model=provider.default_model,
             auth_status=self.auth(provider),
+            waits_for_restart=tuple(waiting),
         )
 
     async def probe(self, name: str) -> ProviderProbe:
@@ -313,6 +343,13 @@ def _find(config: Config, name: str) -> Provider:
         advice = f"did you mean {close!r}?" if close else "see `compozy provider list`"
         raise NotFound(f"there is no provider {name!r}; {advice}", code="provider_unknown")
     return provider
+
+
+def _differing(running: Provider | None, written: Provider) -> list[str]:
+    """Return the fields of a provider that the daemon uses only after a restart."""
+    if running is None:
+        return ["*"]
+    return [name for name in written.__struct_fields__ if getattr(running, name) != getattr(written, name)]
 
 
 def _can_ask(provider: Provider) -> bool:

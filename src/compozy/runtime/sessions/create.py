@@ -24,6 +24,7 @@ from compozy.model.session import (
     SpawnBudget,
 )
 from compozy.model.workspace import Workspace
+from compozy.runtime.builtin_agents import NO_FILE
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
@@ -144,7 +145,8 @@ def new_record(
         effort_source=resolution.effort_source or "",
         additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
         mcp_servers=without_literals(servers, redactor),
-        definition_path=str(agent.loaded.path),
+        # A built-in agent has no file.
+        definition_path="" if agent.loaded.path == NO_FILE else str(agent.loaded.path),
         last_activity_at=stamp,
     )
 
