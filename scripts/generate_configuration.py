@@ -39,7 +39,7 @@ compozy config validate                            # every mistake with file and
 ```
 
 A change is checked before it is written. A running daemon takes over roles, `providers.NAME.models`, MCP servers,
-`skills.disabled_skills` and a provider that is new at once; everything else needs a restart, and `config set` says so:
+`skills.disabled_skills` and a new provider at once; everything else needs a restart, and `config set` says so:
 `compozy daemon stop && compozy daemon start`. `compozy config explain KEY` tells which of the two it is.
 
 ## How files are merged
