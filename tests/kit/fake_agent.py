@@ -46,6 +46,7 @@ Steps are objects; their first key is the verb. Strings may hold {prompt} {cwd} 
            {"respond": {}} a JSON-RPC message as given (jsonrpc is added)
   process  {"spawn": argv | "sleep", "hold_stdout"?: true, "new_session"?: true, "clean_env"?: true,
             "ignore_term"?: true, "pid_file"?: path}
+           {"daemonise": pid file}   a child that forks twice into a session of its own and sleeps
   repeat   {"repeat": N, "steps": [step, …]}
   lives    {"first_time": path, "then": [step, …], "else": [step, …]}  by whether this path is made now or was there:
            what a process that was started again does otherwise than the one before it
@@ -588,6 +589,21 @@ class FakeAgent:
         turn.last = str(child.pid)
         if "pid_file" in step:
             self.step_touch(turn, step["pid_file"], {"content": turn.last})
+
+    def step_daemonise(self, turn, path, step):
+        code = (
+            "import os, sys, time\n"
+            "if os.fork(): os._exit(0)\n"
+            "os.setsid()\n"
+            "if os.fork(): os._exit(0)\n"
+            "os.setsid()\n"
+            "open(sys.argv[1] + '.part', 'w').write(str(os.getpid()))\n"
+            "os.rename(sys.argv[1] + '.part', sys.argv[1])\n"
+            "time.sleep(600)\n"
+        )
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        subprocess.run([sys.executable, "-I", "-S", "-c", code, path], check=True, **quiet)
+        self.step_wait_file(turn, path, {})
 
 
 def main():

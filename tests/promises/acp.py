@@ -16,6 +16,12 @@ _DAEMON = "tests/interaction/sessions/test_processes.py::"
 _TURNS = "tests/failure/acp/test_turns.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
+    ("processes-listed", "P48, issue 6 item 8", "The processes of sessions are listed until a stop.",
+     _DAEMON + "test_the_processes_of_sessions_are_listed_with_their_session_and_a_stop_empties_the_list"),
+    ("forty-agents", "P48", "Forty agents of a killed daemon are gone after the next start.",
+     _DAEMON + "test_forty_agents_of_a_killed_daemon_are_gone_after_the_next_start"),
+    ("double-fork", "issue 6 item 8", "A child that forks twice into a session of its own ends with its agent.",
+     _DAEMON + "test_a_child_that_forks_twice_into_a_session_of_its_own_ends_with_its_agent"),
     # ---- the protocol ----
     ("turn", "contract §5.4", "A turn returns after all its updates, in the order of the wire.",
      _CLIENT + "test_a_turn_delivers_its_updates_in_order_before_it_returns"),

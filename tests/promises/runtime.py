@@ -368,6 +368,13 @@ PROMISES: tuple[Promise, ...] = (
         _UNIT + "test_mapping.py::test_an_id_used_again_in_a_later_turn_is_another_call",
     ),
     _row(
+        "crash-bundle",
+        "contract §1.1, §5.1, P39",
+        "an agent that dies leaves a private, redacted, bounded bundle",
+        "tests/interaction/sessions/test_crash_bundles.py"
+        "::test_a_death_in_a_turn_leaves_exit_code_last_words_and_last_events",
+    ),
+    _row(
         "ladder",
         "P55, P56",
         "an agent's session is resumed, else loaded, else replaced by a new one that says so",

@@ -11,18 +11,16 @@ import ctypes
 import errno
 import os
 import signal
-import subprocess
-import sys
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from compozy.acp.contract import ProcessIdentity
+from compozy.config.process_identity import HAS_PROC, ProcessRow, read_row, read_rows
 from compozy.model.record import Record
 
 MARKER_NAME = "COMPOZY_PROCESS_MARKER"
 _PROC = Path("/proc")
-_HAS_PROC = sys.platform == "linux"
 # prctl(2): orphans among our descendants become our children instead of init's.
 _PR_SET_CHILD_SUBREAPER = 36
 # A process that forks while it is being ended is met again in the next round.
@@ -30,20 +28,10 @@ _KILL_ROUNDS = 20
 _POLL = 0.01
 
 
-class ProcessEntry(Record, frozen=True, kw_only=True):
-    """One row of the system's process table; `start_time` as in ProcessIdentity."""
+class ProcessEntry(ProcessRow, frozen=True, kw_only=True):
+    """A process as far as membership goes: `marker` is the one its environment carries (own processes only)."""
 
-    pid: int
-    parent: int
-    group: int
-    session: int
-    state: str
-    start_time: str
-    is_marked: bool = False
-
-    @property
-    def is_zombie(self) -> bool:
-        return self.state in ("Z", "X")
+    marker: str = ""
 
 
 class Ended(Record, frozen=True, kw_only=True):
@@ -55,99 +43,42 @@ class Ended(Record, frozen=True, kw_only=True):
 
 def become_subreaper() -> bool:
     """Make orphaned descendants of this process its children (Linux); the daemon calls it once at boot."""
-    if not _HAS_PROC:
+    if not HAS_PROC:
         return False
     libc = ctypes.CDLL(None, use_errno=True)
     return bool(libc.prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) == 0)
 
 
-def _boot_id() -> str:
-    # Clock ticks alone repeat after a restart of the machine.
+def read_process(pid: int) -> ProcessRow | None:
+    """Return the process with this pid, None when there is none."""
+    return read_row(pid)
+
+
+def process_table(markers: Collection[str] = ()) -> list[ProcessEntry]:
+    """Return every process, with the one of these markers that its environment carries."""
+    wanted = {f"{MARKER_NAME}={marker}".encode(): marker for marker in markers if marker}
+    return [
+        ProcessEntry(
+            pid=row.pid,
+            parent=row.parent,
+            group=row.group,
+            session=row.session,
+            state=row.state,
+            start_time=row.start_time,
+            memory=row.memory,
+            name=row.name,
+            marker=_marker_of(row.pid, wanted) if wanted else "",
+        )
+        for row in read_rows()
+    ]
+
+
+def _marker_of(pid: int, wanted: Mapping[bytes, str]) -> str:
     try:
-        return (_PROC / "sys/kernel/random/boot_id").read_text()[:8]
+        variables = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
     except OSError:
         return ""
-
-
-def _parse_stat(pid: int, stat: bytes, boot: str) -> ProcessEntry:
-    # The name in brackets may hold spaces and brackets: read behind the last one.
-    fields = stat[stat.rindex(b")") + 2 :].split()
-    return ProcessEntry(
-        pid=pid,
-        state=fields[0].decode(),
-        parent=int(fields[1]),
-        group=int(fields[2]),
-        session=int(fields[3]),
-        start_time=f"{fields[19].decode()}@{boot}",
-    )
-
-
-def read_process(pid: int) -> ProcessEntry | None:
-    """Return the process with this pid, None when there is none."""
-    if not _HAS_PROC:
-        return next((entry for entry in _ps_table(["-p", str(pid)]) if entry.pid == pid), None)
-    try:
-        return _parse_stat(pid, (_PROC / str(pid) / "stat").read_bytes(), _boot_id())
-    except (OSError, ValueError):
-        return None
-
-
-def process_table(marker: str) -> list[ProcessEntry]:
-    """Return every process; `is_marked` where its environment carries the marker (own processes only)."""
-    if not _HAS_PROC:
-        return _ps_table(["-ax"])
-    wanted = f"{MARKER_NAME}={marker}".encode()
-    boot = _boot_id()
-    found: list[ProcessEntry] = []
-    for name in os.listdir(_PROC):  # noqa: PTH208 - thousands of names, no Path objects
-        if not name.isdigit():
-            continue
-        try:
-            entry = _parse_stat(int(name), (_PROC / name / "stat").read_bytes(), boot)
-        except (OSError, ValueError):
-            continue
-        if marker and _environment_has(entry.pid, wanted):
-            entry = ProcessEntry(
-                pid=entry.pid,
-                parent=entry.parent,
-                group=entry.group,
-                session=entry.session,
-                state=entry.state,
-                start_time=entry.start_time,
-                is_marked=True,
-            )
-        found.append(entry)
-    return found
-
-
-def _environment_has(pid: int, variable: bytes) -> bool:
-    try:
-        return variable in (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
-    except OSError:
-        return False
-
-
-def _ps_table(selection: list[str]) -> list[ProcessEntry]:
-    """Read the process table of a system without /proc (macOS)."""
-    command = ["ps", *selection, "-o", "pid=,ppid=,pgid=,stat=,lstart="]
-    try:
-        text = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False).stdout
-    except (OSError, subprocess.TimeoutExpired):
-        return []
-    found: list[ProcessEntry] = []
-    for line in text.splitlines():
-        pid, parent, group, state, start = line.split(None, 4)
-        found.append(
-            ProcessEntry(
-                pid=int(pid),
-                parent=int(parent),
-                group=int(group),
-                session=0,
-                state=state[:1],
-                start_time=start.strip(),
-            )
-        )
-    return found
+    return next((wanted[variable] for variable in variables if variable in wanted), "")
 
 
 def identify(pid: int, marker: str) -> ProcessIdentity:
@@ -171,10 +102,16 @@ def find_members(
     the same or when a marked process is in them, because numbers are used again. `known` are members found earlier:
     once their parent has gone nothing else may tie them to the launch.
     """
-    table = process_table(identity.marker if use_marker else "")
+    return members_in(process_table([identity.marker] if use_marker else ()), identity, known=known)
+
+
+def members_in(
+    table: Sequence[ProcessEntry], identity: ProcessIdentity, *, known: Collection[ProcessEntry] = ()
+) -> list[ProcessEntry]:
+    """Return the living processes of a launch in a table that was read with its marker."""
     own = os.getpid()
     same = {e.pid for e in table if e.pid == identity.pid and e.start_time == identity.start_time}
-    marked = {e.pid for e in table if e.is_marked}
+    marked = {e.pid for e in table if e.marker and e.marker == identity.marker}
     numbers = {identity.group} if same or any(e.group == identity.group for e in table if e.pid in marked) else set()
     members = same | marked | {e.pid for e in table if e.group in numbers or e.session in numbers}
     starts = {e.pid: e.start_time for e in known}
@@ -191,7 +128,7 @@ def find_members(
 def signal_process(entry: ProcessEntry, number: int) -> bool:
     """Send a signal to exactly this process; False when it is gone."""
     try:
-        if not _HAS_PROC:
+        if not HAS_PROC:
             os.kill(entry.pid, number)
             return True
         handle = os.pidfd_open(entry.pid)
@@ -224,7 +161,7 @@ def reap(pids: Iterable[int]) -> None:
 
 def _reap_adopted_of(identity: ProcessIdentity, met: set[int]) -> None:
     own = os.getpid()
-    for entry in process_table(""):
+    for entry in process_table():
         belongs = entry.pid in met or identity.group in (entry.group, entry.session)
         # The leader itself is reaped by whoever started it.
         if entry.is_zombie and entry.parent == own and belongs and entry.pid != identity.pid:
@@ -293,7 +230,7 @@ class AdoptedReaper:
         own, known = os.getpid(), set(own_children)
         zombies = {
             (entry.pid, entry.start_time)
-            for entry in process_table("")
+            for entry in process_table()
             if entry.is_zombie and entry.parent == own and entry.pid not in known
         }
         ripe = zombies & self._seen

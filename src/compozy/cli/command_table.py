@@ -88,6 +88,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("extension remove", _COMMANDS + "extension:extension_remove", "Forget one; its folder stays."),
     CommandEntry("daemon start", _COMMANDS + "daemon:daemon_start", "Start the daemon and wait until it answers."),
     CommandEntry("daemon stop", _COMMANDS + "daemon:daemon_stop", "Stop the daemon."),
+    CommandEntry("daemon processes", _COMMANDS + "daemon:daemon_processes", "List the processes of agents."),
     CommandEntry("status", _COMMANDS + "daemon:status", "Show the running daemon."),
     CommandEntry("doctor", _COMMANDS + "doctor:doctor", "Check this home and its daemon."),
     CommandEntry("backup", _COMMANDS + "backup:backup", "Write sessions, settings and agents to one file."),

@@ -103,3 +103,16 @@ def test_a_path_that_does_not_exist_is_refused_with_the_command_that_makes_it(se
     call = served("workspace", "add", "missing folder")
     assert call.code == 1 and "does not exist" in call.err
     assert call.err.splitlines()[-1] == f"try: mkdir -p '{served.folder}/missing folder'"
+
+
+def test_the_processes_of_agents_are_listed_until_their_session_stops(served: Cli) -> None:
+    assert served("daemon", "processes").out == "no agent runs\n"
+    session = str(served("session", "new", "-o", "json").object()["id"])
+    pid = served("session", "prompt", session, steps({"text": "{pid}"})).out.strip()
+    lines = served("daemon", "processes").out.splitlines()
+    assert lines[0].split()[:3] == ["PID", "Started", "Session"] and len(lines) == 2
+    assert lines[1].startswith(pid) and session in lines[1] and "MiB" in lines[1]
+    found = served("daemon", "processes", "-o", "json").object()
+    assert found["total"] == 1 and [str(row["pid"]) for row in sequence(found["processes"])] == [pid]
+    assert served("session", "stop", session).code == 0
+    assert served("daemon", "processes", "-o", "json").object() == {"processes": [], "total": 0, "rss_bytes": 0}

@@ -38,7 +38,7 @@ def test_an_agent_that_exits_at_once_is_reported_with_code_and_last_words(world:
     error = _refused(world, session)
     assert error.status == 422
     assert "code 3" in str(error) and "cannot find my config" in str(error)
-    assert error.envelope["details"] == {"failure_kind": "startup_failure"}
+    assert error.envelope["details"]["failure_kind"] == "startup_failure"
     assert world.types(session) == []
 
 

@@ -103,3 +103,50 @@ def test_a_daemon_killed_in_a_turn_leaves_no_process_after_the_next_start(world:
     world.daemon.kill()
     world.start()
     wait_until(lambda: not _is_alive(agent), "the agent of the old life ends")
+
+
+def test_the_processes_of_sessions_are_listed_with_their_session_and_a_stop_empties_the_list(world: World) -> None:
+    path = world.folder / "pid"
+    spawn = {"spawn": "sleep", "new_session": True, "pid_file": str(path)}
+    world.agent("parent", {"prompts": [[spawn, {"text": "{pid}"}]]})
+    world.agent("plain", {"prompts": [[{"text": "{pid}"}]]})
+    first, second = world.create("parent"), world.create("plain")
+    pids = {int(world.prompt(first).text), _spawned(path), int(world.prompt(second).text)}
+    listed = world.client.request("GET", "/api/daemon/processes").json()
+    rows = {row["pid"]: row for row in listed["processes"]}
+    assert set(rows) == pids and listed["total"] == 3
+    child = rows[int(path.read_text())]
+    assert child["session_id"] == first["id"] and child["is_leader"] is False and child["group"] == child["pid"]
+    assert [row["is_leader"] for row in rows.values()].count(True) == 2
+    assert all(row["rss_bytes"] > 0 and row["name"] and row["started_at"] for row in rows.values())
+    assert {row["agent_name"] for row in rows.values()} == {"parent", "plain"}
+    assert listed["rss_bytes"] == sum(row["rss_bytes"] for row in rows.values())
+    for session in (first, second):
+        world.post(session, "/stop")
+    assert world.client.request("GET", "/api/daemon/processes").json()["processes"] == []
+
+
+def test_forty_agents_of_a_killed_daemon_are_gone_after_the_next_start(world: World) -> None:
+    world.agent("parent", {"deaf": ["eof", "term"], "prompts": [[{"text": "{pid}"}]]})
+    pids = [int(world.prompt(world.create("parent")).text) for _ in range(40)]
+    world.daemon.kill()
+    world.end()
+    assert all(_is_alive(pid) for pid in pids)
+    world.start()
+    assert not any(_is_alive(pid) for pid in pids)
+    assert world.client.request("GET", "/api/daemon/processes").json()["total"] == 0
+
+
+def test_a_child_that_forks_twice_into_a_session_of_its_own_ends_with_its_agent(world: World) -> None:
+    path = world.folder / "pid"
+    steps = [{"daemonise": str(path)}, {"text": "said"}]
+    world.agent("parent", {"prompts": [steps, [{"die": 9}]]})
+    session = world.create("parent")
+    world.prompt(session)
+    pid = _spawned(path)
+    entry = read_process(pid)
+    assert entry is not None and entry.parent == world.daemon.pid and entry.session == pid
+    rows = world.client.request("GET", "/api/daemon/processes").json()["processes"]
+    assert {row["session_id"] for row in rows if row["pid"] == pid} == {session["id"]}
+    world.post(session, "/stop")
+    assert not _is_alive(pid)

@@ -26,6 +26,8 @@ from compozy.acp.processes import (
     is_same_process,
     read_process,
 )
+from compozy.config import process_identity
+from compozy.config.process_identity import parse_stat
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="membership by marker needs /proc")
 BOUND = 30.0
@@ -77,8 +79,9 @@ def wait_gone(pid: int) -> None:
 
 def test_a_name_with_brackets_and_spaces_does_not_confuse_the_reader() -> None:
     stat = b"7 (a) b) (c) S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 4242 20"
-    entry = processes._parse_stat(7, stat, "boot")
-    assert (entry.state, entry.parent, entry.group, entry.session, entry.start_time) == ("S", 1, 2, 3, "4242@boot")
+    entry = parse_stat(7, stat, "boot")
+    assert (entry.state, entry.parent, entry.group, entry.session, entry.start_time) == ("S", 1, 2, 3, "boot:4242")
+    assert entry.name == "a) b) (c" and entry.memory == 0
 
 
 def test_a_process_is_the_same_only_with_its_start_time() -> None:
@@ -197,7 +200,8 @@ def test_the_reaper_leaves_its_own_children_and_living_ones_alone() -> None:
 
 @pytest.mark.skipif(shutil.which("ps") is None, reason="no ps on this machine")
 def test_without_proc_the_table_comes_from_ps(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(processes, "_HAS_PROC", False)
+    monkeypatch.setattr(process_identity, "HAS_PROC", False)
+    monkeypatch.setattr(processes, "HAS_PROC", False)
     with leader(SLEEP) as (program, identity):
         assert identity.start_time
         assert is_same_process(identity)

@@ -1,13 +1,13 @@
-"""`compozy daemon start|stop`, `status`, `drain`, `undrain`: the life of the background daemon (contract §1.4)."""
+"""`compozy daemon start|stop|processes`, `status`, `drain`, `undrain`: the background daemon (contract §1.4)."""
 
 from collections.abc import Mapping
 
 import click
 
-from compozy.cli.connection import JsonObject, as_json, connected, text_of
+from compozy.cli.connection import JsonObject, as_json, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, print_object
+from compozy.cli.output import Column, print_object, print_rows
 from compozy.cli.status_line import StatusLine
 from compozy.cli.wording import age
 
@@ -55,6 +55,33 @@ def daemon_stop(invocation: Invocation) -> None:
     with StatusLine(enabled=invocation.has_live_notes, activity="stopping the daemon").moving():
         pid = control.stop(invocation.home)
     print_object(invocation, {"stopped": True, "pid": pid}, (Column("Stopped daemon", "pid"),), name="daemon")
+
+
+PROCESS_COLUMNS = (
+    Column("PID", "pid"),
+    Column("Started", "started_at", lambda row: age(row.get("started_at"))),
+    Column("Session", "session_id"),
+    Column("Agent", "agent_name"),
+    Column("Group", "group"),
+    Column("Memory", "rss_bytes", lambda row: f"{int(text_of(row, 'rss_bytes') or 0) / 1024 / 1024:.1f} MiB"),
+    Column("Program", "name", lambda row: text_of(row, "name") + ("" if row.get("is_leader") else " (its child)")),
+)
+
+
+@command("processes", examples=("compozy daemon processes", "compozy daemon processes -o json"))
+@pass_invocation
+def daemon_processes(invocation: Invocation) -> None:
+    """List the processes of agents, with the session each belongs to; stopping a session ends all of its own."""
+    with connected(invocation) as client:
+        found = as_json(client.daemon.processes())
+    print_rows(
+        invocation,
+        objects(found.get("processes")),
+        PROCESS_COLUMNS,
+        name="processes",
+        envelope=found,
+        empty="no agent runs",
+    )
 
 
 def _address(status: Mapping[str, object]) -> str:

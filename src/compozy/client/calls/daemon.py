@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from compozy.client.calls.caller import Calls, JsonObject
 from compozy.model.daemon import DrainState, IdentityAnswer
 from compozy.model.doctor import Report
+from compozy.model.process import AgentProcesses
 
 if TYPE_CHECKING:
     from compozy.model.status import Status
@@ -22,6 +23,10 @@ class DaemonCalls(Calls):
     def identity(self) -> IdentityAnswer:
         """Return process id, version and address."""
         return self._get("/api/status/identity", IdentityAnswer)
+
+    def processes(self) -> AgentProcesses:
+        """Return the processes of agents, with the session each belongs to."""
+        return self._get("/api/daemon/processes", AgentProcesses)
 
     def doctor(self, *, only: str = "", exclude: str = "", quiet: bool = False) -> Report:
         """Return what is wrong with the home and the daemon; names are separated by commas."""

@@ -7,8 +7,10 @@ from compozy.daemon.messages import json_response, query_flag, query_values
 from compozy.daemon.routing import Route
 from compozy.model.daemon import DrainState, IdentityAnswer
 from compozy.model.doctor import Report
+from compozy.model.process import AgentProcesses
 from compozy.model.status import Status
 from compozy.runtime.doctor import doctor_report
+from compozy.runtime.processes import agent_processes
 from compozy.runtime.services import Services
 from compozy.runtime.status import status_answer
 
@@ -21,6 +23,11 @@ async def get_status(app: Services, request: Request) -> Response:
 async def get_identity(app: Services, request: Request) -> Response:
     """Answer who serves this home; touches nothing that can wait."""
     return json_response(app.status.identity())
+
+
+async def get_processes(app: Services, request: Request) -> Response:
+    """Answer which processes run for which session."""
+    return json_response(await agent_processes(app.store))
 
 
 async def get_doctor(app: Services, request: Request) -> Response:
@@ -56,6 +63,14 @@ ROUTES: tuple[Route, ...] = (
         name="getRuntimeIdentity",
         summary="Process id, version and address of this daemon",
         answer=IdentityAnswer,
+    ),
+    Route(
+        method="GET",
+        path="/api/daemon/processes",
+        handler=get_processes,
+        name="listAgentProcesses",
+        summary="The processes of agents, with the session each belongs to",
+        answer=AgentProcesses,
     ),
     Route(
         method="GET",

@@ -49,6 +49,8 @@ class BindFailed(Exception):
     def __init__(self, error: CompozyError, kind: str, *, broken_rung: str = "") -> None:
         super().__init__(error.message)
         self.error, self.kind, self.broken_rung = error, kind, broken_rung
+        self.crash: Exception | None = None
+        """What a process of ours died of; None when none was started, or it was ended on purpose."""
 
 
 def new_marker() -> str:
@@ -120,11 +122,15 @@ async def bind(
         rung = "" if process.is_ending else broke.rung
         await end_process(deps, process)
         failed = _explain(broke.error, f"session/{broke.rung}", provider, deps)
+        failed.crash = broke.error if rung else None
         failed.broken_rung = rung
         raise failed from broke
     except (AgentError, AgentDied, AgentTimeout, AgentProtocolError, CompozyError) as error:
+        is_crash = not process.is_ending and isinstance(error, (AgentDied, AgentTimeout, AgentProtocolError))
         await end_process(deps, process)
-        raise _explain(error, stage, provider, deps) from error
+        failed = _explain(error, stage, provider, deps)
+        failed.crash = error if is_crash else None
+        raise failed from error
     except BaseException:
         await end_process(deps, process)
         raise

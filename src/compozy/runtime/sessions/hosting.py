@@ -5,7 +5,7 @@ Knows nothing of turns and queues. Calls are serialised by the session (`live.py
 
 import msgspec
 
-from compozy.acp.contract import AgentError
+from compozy.acp.contract import AgentDied, AgentError
 from compozy.model.errors import CompozyError, Unprocessable
 from compozy.model.event import EventDraft
 from compozy.model.session import (
@@ -25,6 +25,7 @@ from compozy.runtime.sessions.journal import Change, Journal, change_runtime, ch
 from compozy.runtime.sessions.ladder import refuse_new_session
 from compozy.runtime.sessions.negotiation import Agreement, negotiate
 from compozy.runtime.sessions.process import AgentProcess, ProcessOwner
+from compozy.runtime.sessions.supervision.crash_bundle import Crash, with_bundle
 from compozy.store.interface import SessionRecord
 
 
@@ -70,6 +71,7 @@ class AgentHost:
             process, agreement = await self._climb(owner, require_context=require_context)
         except BindFailed as failed:
             self.process = None
+            await self._keep_crash(failed)
             failure, code = failed.error.message, failed.error.code
             await self._journal.change(
                 set_fields(state=before.state, status="unbound", transition="", failure=failure, failure_code=code)
@@ -81,6 +83,20 @@ class AgentHost:
             raise
         await self._bound(process, agreement)
         return process
+
+    async def _keep_crash(self, failed: BindFailed) -> None:
+        if failed.crash is None:
+            return
+        failure = self._maker.failure(failed.kind, failed.error.message)
+        found = await self.with_bundle(failure, failed.crash)
+        failed.error.details["crash_bundle_path"] = found.crash_bundle_path
+
+    async def with_bundle(self, failure: Failure, error: Exception | None, turn_id: str = "") -> Failure:
+        """Return the failure with the path of a bundle of what is known about it."""
+        crash = Crash()
+        if isinstance(error, AgentDied):
+            crash = Crash(exit_code=error.exit_code, stderr_tail=error.stderr_tail, printed=error.printed)
+        return await with_bundle(self._deps, self._journal.record, failure, crash, turn_id=turn_id)
 
     async def _climb(self, owner: ProcessOwner, *, require_context: bool) -> tuple[AgentProcess, Agreement]:
         """Start a process; one that dies while it takes its session up again is followed by one that need not."""
@@ -219,6 +235,8 @@ class AgentHost:
             return
         tail = self._deps.redactor.text(stderr_tail[-STDERR_SHOWN:]).strip()
         failure = self._maker.failure("process_exit", f"exit code {exit_code} while idle; {tail}".rstrip("; "))
+        died = AgentDied("while idle", exit_code=exit_code, stderr_tail=stderr_tail)
+        failure = await self.with_bundle(failure, died)
         await self.write_stopped((), "agent_crashed", "the agent died idle", failure, attachable=False)
 
     async def write_stopped(

@@ -291,7 +291,7 @@ class LiveSession:
             is_seen = turn.watchers > 0 or self.viewers.is_watched
             await self.journal.write(drafts, turn_ended(turn, drafts, process.cost, is_seen=is_seen))
             return
-        failure = self._maker.failure(end.fatal, end.summary)
+        failure = await self._host.with_bundle(self._maker.failure(end.fatal, end.summary), end.crash, turn.id)
         reason: StopReason = "agent_crashed" if end.fatal == "process_exit" else "error"
         await self._host.write_stopped(drafts, reason, "the agent died during a turn", failure, attachable=True)
 
