@@ -13,6 +13,11 @@ _PUBLISH = "tests/unit/ocm/test_publishing.py"
 _PAGE = "tests/unit/ocm/test_ocm_page.py"
 _CLI = "tests/interaction/ocm/test_ocm_commands.py"
 
+_CHOICE = "tests/unit/ocm/endpoints/test_choice.py"
+_CALLS = "tests/unit/ocm/endpoints/test_calling.py"
+_PROTOCOLS = "tests/unit/ocm/endpoints/test_protocols.py"
+_FORMATS = "tests/interaction/ocm/test_ocm_formats.py"
+
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("verdicts", "OCM §1, O1", "Each recorded manifest gets its verdict and every problem is named.",
      f"{_CASES}::test_a_manifest_gets_the_recorded_verdict_and_every_problem_is_named"),
@@ -108,6 +113,54 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      "tests/property/test_fuzz_ocm.py::test_a_mutated_manifest_gives_a_result_or_our_problems"),
     ("reference", "issue 8 tests", "The reference accepts and loads all of our exports.",
      "tests/e2e/test_ocm_reference.py::test_the_reference_accepts_and_loads_all_of_our_exports"),
+    ("region", "O5", "The region of the request chooses the endpoint, another region is never used.",
+     f"{_CHOICE}::test_the_region_of_the_request_chooses_and_another_region_is_never_used"),
+    ("region-rule", "O5", "Who answers in another region only is refused when choosing.",
+     "tests/unit/ocm/selection/test_regions.py"
+     "::test_who_answers_in_another_region_only_is_refused_by_that_rule"),
+    ("address", "O3", "An address that breaks a rule is refused before anything is sent.",
+     f"{_CHOICE}::test_an_address_that_breaks_a_rule_is_refused_before_anything_is_sent"),
+    ("consent", "O3", "Plain http needs this machine or consent.",
+     f"{_CHOICE}::test_plain_http_needs_this_machine_or_consent"),
+    ("operator", "issue 8 item 6", "queue, grpc and other are reported as wired by the operator.",
+     f"{_CHOICE}::test_what_an_operator_wires_is_said_to_be_wired_by_one"),
+    ("bind-http", "issue 8 item 6", "An http endpoint is called with task, context and history.",
+     f"{_CALLS}::test_a_task_goes_out_and_text_usage_and_price_come_back"),
+    ("bind-a2a", "issue 8 item 6", "An A2A endpoint is called in the words of 1.0.",
+     f"{_PROTOCOLS}::test_a_task_is_sent_in_the_words_of_a2a_1_0_and_awaited"),
+    ("bind-mcp", "issue 8 item 6", "An MCP tool is called through the SDK.",
+     f"{_PROTOCOLS}::test_the_only_tool_of_an_mcp_server_takes_the_task"),
+    ("bind-openai", "issue 8 item 6", "A model is called through the SDK.",
+     f"{_PROTOCOLS}::test_a_model_answers"),
+    ("credential", "issue 8 item 6", "The credential comes from the environment or the vault and is masked.",
+     f"{_CALLS}::test_the_credential_comes_from_the_named_place_and_is_masked_in_the_answer"),
+    ("own-secret", "issue 8 item 6", "A manifest cannot name a secret.",
+     f"{_CALLS}::test_a_manifest_cannot_name_a_secret"),
+    ("retry", "issue 8 item 6", "Only what was not taken is sent again.",
+     f"{_CALLS}::test_what_may_have_been_taken_is_never_sent_twice"),
+    ("redirect", "issue 8 bad input", "A redirect to another host is never followed.",
+     f"{_CALLS}::test_a_redirect_to_another_host_is_never_followed"),
+    ("hang", "issue 8 bad input", "An endpoint that hangs or drips ends with the time limit.",
+     f"{_CALLS}::test_an_endpoint_that_hangs_or_drips_ends_with_the_time_limit"),
+    ("large", "issue 8 bad input", "Fifty megabytes are cut at the limit.",
+     f"{_CALLS}::test_fifty_megabytes_are_cut_at_the_limit"),
+    ("no-answer", "issue 8 bad input", "What is no JSON answer is said to be none.",
+     f"{_CALLS}::test_what_is_no_answer_is_said_to_be_none"),
+    ("call", "issue 8 item 4", "`ocm call` chooses and calls.",
+     "tests/interaction/ocm/test_ocm_call.py"
+     "::test_the_fitting_capability_is_called_and_its_answer_printed"),
+    ("every-format", "issue 8 item 4", "Every command speaks every format.",
+     f"{_FORMATS}::test_every_command_speaks_every_format"),
+    ("every-finding", "issue 8 item 4", "Findings come in the format, with exit code 2.",
+     f"{_FORMATS}::test_findings_in_what_was_read_come_in_the_format_and_the_exit_code_is_two"),
+    ("strict", "issue 8 item 4", "Warnings fail under --strict only.",
+     f"{_FORMATS}::test_warnings_fail_under_strict_only"),
+    ("watch", "issue 8 item 4", "--watch runs again after a change.",
+     "tests/interaction/ocm/test_ocm_watch.py"
+     "::test_a_change_gets_a_run_of_its_own_and_ctrl_c_ends"),
+    ("learned", "issue 8 item 7", "Outcomes become quality_prior in manifests with sample size and decay.",
+     "tests/unit/ocm/selection/test_priors.py"
+     "::test_a_prior_comes_with_sample_size_decay_and_the_authored_one"),
     ("docs", "issue 8 done when", "Every example of the page is what it says.",
      f"{_PAGE}::test_an_example_is_what_the_page_says"),
 )  # fmt: skip

@@ -129,6 +129,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("ocm convert", _COMMANDS + "ocm_convert:command", "Convert manifests between YAML and JSON."),
     CommandEntry("ocm diff", _COMMANDS + "ocm_diff:command", "Compare two sets of manifests."),
     CommandEntry("ocm select", _COMMANDS + "ocm_select:command", "Choose a capability for a task."),
+    CommandEntry("ocm call", _COMMANDS + "ocm_call:command", "Choose a capability and call its endpoint."),
     CommandEntry("ocm eval", _COMMANDS + "ocm_learning:evaluate", "Judge a catalogue by its own examples."),
     CommandEntry("ocm train", _COMMANDS + "ocm_learning:train", "Train a model on labelled tasks."),
     CommandEntry("ocm learn", _COMMANDS + "ocm_learning:learn", "Record outcomes and show the priors."),

@@ -89,7 +89,7 @@ class CatalogueError(InvalidRequest):
     category = "ocm"
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        bad = [problem for problem in problems if problem.severity is Severity.ERROR]
+        bad = [problem for problem in problems if problem.severity is Severity.ERROR] or list(problems)
         first = bad[0]
         where = f"{first.path}:{first.position.line}" if first.position else first.path
         rest = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""

@@ -43,6 +43,16 @@ CODES: dict[str, str] = {
     "lint-priced-by-token": "what is paid per call is priced by token",
     "lint-persona-primary": "a persona accompanies another capability",
     "lint-region": "a region that is promised has no endpoint",
+    "refused": "the command cannot use what it was given",
+    "form": "the file has another form than `ocm fmt` writes",
+    "change-breaking": "a request that was served before may now be refused, cost more, wait longer or go elsewhere",
+    "change-additive": "a difference that no caller has to care about",
+    "not-carried-over": "something has no place on the other side of a conversion",
+    "published": "a published folder is not what its index says, or nobody vouches for it",
+    "none-fits": "no capability of the catalogue fits the task",
+    "confused": "an example of one capability is held for another's",
+    "accuracy": "too few examples of the catalogue find their own capability",
+    "call": "an endpoint gave no answer",
 }
 
 

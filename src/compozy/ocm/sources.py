@@ -67,9 +67,11 @@ def _in_folder(folder: str) -> Iterator[Source | Problem]:
     def refuse(error: OSError) -> None:
         problems.append(_unreadable(str(error.filename), error))
 
-    for where, folders, names in os.walk(folder, onerror=refuse):
+    for where, folders, names in os.walk(folder.rstrip("/") or "/", onerror=refuse):
         folders.sort()
         found.extend(f"{where}/{name}" for name in (*names, *folders) if is_capability_name(name))
+    # As other tools name them: annotations of pull requests match the bare path only.
+    found = [path.removeprefix("./") for path in found]
     yield from problems
     if not found and not problems:
         message = f"{folder}: no capability.yaml, .yml or .json below this folder; name a file, or another folder"

@@ -43,3 +43,22 @@ def test_every_code_has_an_anchor_and_its_sentence() -> None:
 
 def test_every_field_kind_and_protocol_is_on_the_page() -> None:
     assert not [word for word in (*FIELDS, *KINDS, *PROTOCOLS) if f"`{word}`" not in PAGE]
+
+
+def test_the_program_on_the_page_runs() -> None:
+    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    names: dict[str, object] = {}
+    exec(compile(program, "docs/ocm.md", "exec"), names)
+    assert "refunds" in names
+
+
+def test_every_command_on_the_page_is_one() -> None:
+    from compozy.cli.command_table import COMMANDS
+
+    known = {entry.path for entry in COMMANDS}
+    shown = set(re.findall(r"^compozy (ocm [a-z]+)", PAGE, re.MULTILINE)) | set(
+        re.findall(r"`compozy (ocm [a-z]+)", PAGE)
+    )
+    assert shown and shown <= known
+    # Training is on the page about selection; `verify` shares a line with `keygen`.
+    assert {one for one in known if one.startswith("ocm ")} - shown == {"ocm train"}

@@ -9,7 +9,15 @@ import click
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import InvalidManifests, ocm_command, valid_entries
+from compozy.cli.ocm.answering import answer
+from compozy.cli.ocm.command import (
+    EXIT_INVALID_MANIFEST,
+    InvalidManifests,
+    is_strict,
+    ocm_command,
+    refuse_standard_output,
+    valid_entries,
+)
 from compozy.cli.output import note, write_json
 
 if TYPE_CHECKING:
@@ -35,7 +43,7 @@ _KINDS = ("auto", "agent-card", "mcp-tools", "skill", "persona")
     type=click.Choice(("prompt", "definition")),
     help="Also send the prompt, or the whole definition with its commands, servers and environment.",
 )
-@click.option("--out", type=click.Path(path_type=Path), help="Write one file each below this folder.")
+@click.option("--out", type=click.Path(path_type=Path), help="Write one file each below this folder (a card: here).")
 @pass_invocation
 def export(
     invocation: Invocation,
@@ -44,13 +52,13 @@ def export(
     form: str,
     include: tuple[str, ...],
     out: Path | None,
-) -> None:
+) -> int:
     """Make manifests of agents on disk, one for each capability: PUBLISHER/AGENT/CAPABILITY.
 
     PATH is an AGENT.md, an agent folder, or a folder of them. Prompt, environment, commands and paths stay here
     unless --include asks for them.
     """
-    from compozy.cli.ocm.putting import put  # noqa: PLC0415 - start-up cost
+    from compozy.cli.ocm.putting import put, tell_unmapped  # noqa: PLC0415 - start-up cost
     from compozy.documents.agents import load_agent  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge.a2a import to_card  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge.agents import to_manifests  # noqa: PLC0415 - start-up cost
@@ -76,11 +84,19 @@ def export(
     if form == "agent-card":
         names = ", ".join(agent.name for agent in loaded)
         card, unmapped = to_card(documents, name=names, description=f"Agents of {publisher}", publisher=publisher)
-        write_json(card)
-        for one in unmapped:
-            note(invocation, f"not carried over: {one}")
-        return
-    put(invocation, documents, out)
+        fails = is_strict() and bool(unmapped)
+        if out is None:
+            refuse_standard_output(invocation)
+            if not fails:
+                write_json(card)
+        elif not fails:
+            from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+            from compozy.ocm.writing import to_json  # noqa: PLC0415 - start-up cost
+
+            write_atomically(out.absolute(), to_json(card).encode(), mode=0o644)
+        tell_unmapped(invocation, unmapped)
+        return EXIT_INVALID_MANIFEST if fails else 0
+    return put(invocation, documents, out)
 
 
 def _agent_files(paths: Sequence[Path]) -> list[Path]:
@@ -124,14 +140,14 @@ def import_(
     server: str,
     url: str,
     out: Path | None,
-) -> None:
+) -> int:
     """Make manifests of A2A agent cards, MCP tool lists, SKILL.md and persona files; or agents of manifests.
 
     What has no place on the other side is named on standard error.
     """
     if form == "agents":
         _to_agents(invocation, paths, out)
-        return
+        return 0
     from compozy.cli.ocm.putting import put  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge.drafts import refuse_shared_ids  # noqa: PLC0415 - start-up cost
 
@@ -140,7 +156,7 @@ def import_(
         drafts.extend(_drafts(Path(path), kind, publisher, server, url))
     refuse_shared_ids(drafts)
     unmapped = [f"{draft.document['id']}: {one}" for draft in drafts for one in draft.unmapped]
-    put(invocation, [draft.document for draft in drafts], out, unmapped)
+    return put(invocation, [draft.document for draft in drafts], out, unmapped)
 
 
 def _drafts(path: Path, kind: str, publisher: str, server: str, url: str) -> "list[Draft]":
@@ -150,7 +166,7 @@ def _drafts(path: Path, kind: str, publisher: str, server: str, url: str) -> "li
 
     source = read_text(str(path))
     if not isinstance(source, SourceText):
-        raise InvalidManifests(source.message)
+        raise InvalidManifests(source.message, (source,))
     who = publisher or "local"
     if kind == "skill" or (kind == "auto" and path.name == "SKILL.md"):
         return [others.from_skill(source.text.encode("utf-8", "surrogatepass"), str(path), publisher=who)]
@@ -207,4 +223,4 @@ def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None)
     names = [draft.definition.name for draft in drafts]
     note(invocation, f"wrote {len(names)} agent(s) below {out}")
     if not invocation.is_human:
-        write_json({"agents": names})
+        answer(invocation, {"agents": names})

@@ -6,7 +6,7 @@ import click
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import InvalidManifests, ocm_command, read_paths
+from compozy.cli.ocm.command import ocm_command, read_paths, refuse_problems, refuse_standard_output
 from compozy.cli.output import write, write_json
 
 
@@ -30,13 +30,14 @@ def command(invocation: Invocation, paths: tuple[str, ...], form: str, out: Path
     import msgspec  # noqa: PLC0415 - start-up cost
 
     from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.loading import CatalogueError, target_of  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.loading import target_of  # noqa: PLC0415 - start-up cost
     from compozy.ocm.target import to_manifest  # noqa: PLC0415 - start-up cost
     from compozy.ocm.writing import to_json, to_yaml  # noqa: PLC0415 - start-up cost
 
     loaded = read_paths(paths)
-    if loaded.fails():
-        raise InvalidManifests(CatalogueError(loaded.all_problems()).message)
+    refuse_problems(loaded.all_problems())
+    if out is None:
+        refuse_standard_output(invocation)
     targets = [target_of(entry) for entry in loaded.entries]
     if form == "targets":
         bare = [msgspec.structs.replace(target, document={}, source="") for target in targets]

@@ -1,12 +1,20 @@
 """`compozy ocm diff`: what changed between two sets of manifests, and whether it breaks callers (issue 8 item 4)."""
 
+from typing import TYPE_CHECKING
+
 import click
 import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command, valid_entries
+from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, is_strict, ocm_command, valid_entries, wants_findings
 from compozy.cli.output import clean, one_line, write, write_json
+from compozy.model.diagnostic import Severity
+from compozy.ocm.loading import Entry
+from compozy.ocm.problems import Problem
+
+if TYPE_CHECKING:
+    from compozy.ocm.changes import Change
 
 
 @ocm_command(
@@ -18,17 +26,23 @@ from compozy.cli.output import clean, one_line, write, write_json
 def command(invocation: Invocation, old: str, new: str) -> int:
     """Compare manifests by id and say of each change whether it is breaking or additive.
 
-    Exit codes: 0 nothing breaks, 2 something does, or a manifest is invalid.
+    Exit codes: 0 nothing breaks, 2 something does, or a manifest is invalid; under --strict any change is 2.
     """
     from compozy.ocm.changes import compare  # noqa: PLC0415 - start-up cost
     from compozy.ocm.loading import target_of  # noqa: PLC0415 - start-up cost
 
-    sides = []
-    for path in (old, new):
-        targets = [target_of(entry) for entry in valid_entries([path])]
-        sides.append({target.id: target for target in targets})
-    changes = compare(*sides)
+    entries = [{str(entry.id): entry for entry in valid_entries([path])} for path in (old, new)]
+    changes = compare(*({name: target_of(entry) for name, entry in side.items()} for side in entries))
     breaking = sum(1 for change in changes if change.change == "breaking")
+    if wants_findings(invocation):
+        from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+
+        return report_problems(
+            invocation,
+            [_finding(change, *entries) for change in changes],
+            tool="ocm diff",
+            strict=is_strict(),
+        )
     if invocation.is_human:
         for change in changes:
             where = f"{change.id} {change.field}".strip()
@@ -36,4 +50,17 @@ def command(invocation: Invocation, old: str, new: str) -> int:
         write(f"{breaking} breaking, {len(changes) - breaking} additive\n")
     else:
         write_json({"breaking": breaking, "changes": msgspec.to_builtins(changes)})
-    return EXIT_INVALID_MANIFEST if breaking else 0
+    return EXIT_INVALID_MANIFEST if breaking or (is_strict() and changes) else 0
+
+
+def _finding(change: "Change", old: dict[str, Entry], new: dict[str, Entry]) -> Problem:
+    # What is gone has its place in the old files only.
+    entry = new.get(change.id) or old[change.id]
+    return Problem(
+        code=f"change-{change.change}",
+        field=change.field,
+        message=f"{change.id}: {change.message}",
+        severity=Severity.ERROR if change.change == "breaking" else Severity.WARNING,
+        path=entry.path,
+        position=entry.position,
+    )

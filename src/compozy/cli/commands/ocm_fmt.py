@@ -9,24 +9,36 @@ from compozy.cli.checking.command import unified
 from compozy.cli.checking.report import shown_path
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command
-from compozy.cli.output import clean, write, write_json
+from compozy.cli.ocm.answering import answer
+from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command, wants_findings
+from compozy.cli.output import clean, write
+from compozy.model.diagnostic import Severity
 from compozy.ocm.problems import Problem
 
 
 @ocm_command(
     "fmt",
     examples=("compozy ocm fmt capability.yaml", "compozy ocm fmt --check capabilities/", "compozy ocm fmt --diff ."),
+    strict=False,
 )
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--check", "is_check", is_flag=True, help="Change nothing; fail when a file has another form.")
 @click.option("--diff", "is_diff", is_flag=True, help="Print what would change as a patch; change nothing.")
+@click.option("--watch", "is_watching", is_flag=True, help="Run again after each change, until Ctrl-C.")
 @pass_invocation
-def command(invocation: Invocation, paths: tuple[str, ...], is_check: bool, is_diff: bool) -> int:
+def command(invocation: Invocation, paths: tuple[str, ...], is_check: bool, is_diff: bool, is_watching: bool) -> int:
     """Write manifests in one form: fields in order, clean line ends, values that every YAML version reads alike.
 
     Comments and quoting stay. A file whose meaning a change could touch is left alone. Exit codes: 0, 2.
     """
+    if is_watching:
+        from compozy.cli.ocm.watching import watch  # noqa: PLC0415 - start-up cost
+
+        return watch(paths, lambda: _run(invocation, paths, is_check=is_check, is_diff=is_diff))
+    return _run(invocation, paths, is_check=is_check, is_diff=is_diff)
+
+
+def _run(invocation: Invocation, paths: tuple[str, ...], *, is_check: bool, is_diff: bool) -> int:
     from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
     from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
     from compozy.ocm.formatting import format_json, format_yaml  # noqa: PLC0415 - start-up cost
@@ -56,6 +68,14 @@ def command(invocation: Invocation, paths: tuple[str, ...], is_check: bool, is_d
 def _show(
     invocation: Invocation, changed: "list[RepairedFile]", bad: "list[Problem]", *, is_diff: bool, is_check: bool
 ) -> None:
+    if wants_findings(invocation):
+        from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+
+        severity = Severity.ERROR if is_check else Severity.INFO
+        message = "has another form; write it with `ocm fmt`" if is_check or is_diff else "was written in its form"
+        forms = [Problem(code="form", field="", message=message, path=one.path, severity=severity) for one in changed]
+        report_problems(invocation, [*bad, *forms], tool="ocm fmt")
+        return
     if not invocation.is_human:
         record: dict[str, object] = {
             "changed": [change.path for change in changed],
@@ -63,7 +83,7 @@ def _show(
         }
         if is_diff:
             record["diffs"] = [{"path": change.path, "diff": unified(change)} for change in changed]
-        write_json(record)
+        answer(invocation, record)
         return
     for change in changed:
         word = "would change" if is_check else "formatted"

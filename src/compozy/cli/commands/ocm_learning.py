@@ -1,19 +1,26 @@
 """`compozy ocm eval`, `train` and `learn`: how well a catalogue selects, and making it better (issue 8)."""
 
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import ocm_command
+from compozy.cli.ocm.answering import answer
+from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_targets
-from compozy.cli.output import clean, write, write_json, write_table
+from compozy.cli.output import clean, write, write_table
 from compozy.cli.wording import count
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
+
+if TYPE_CHECKING:
+    from compozy.ocm.selection.evaluation import Evaluation
+    from compozy.ocm.selection.outcomes import Result
 
 _SHOWN = 20
 
@@ -23,15 +30,28 @@ _SHOWN = 20
 )
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--at-least", type=click.FloatRange(0, 1), default=0.0, help="Fail below this accuracy.")
+@click.option("--watch", "is_watching", is_flag=True, help="Run again after each change, until Ctrl-C.")
 @pass_invocation
-def evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float) -> int:
+def evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, is_watching: bool) -> int:
     """Leave out each example of a catalogue, ask for it, and show who is mistaken for whom.
 
     Needs no daemon. Exit codes: 0, 1 accuracy below --at-least, 2 invalid manifests or usage.
     """
+    if is_watching:
+        from compozy.cli.ocm.watching import watch  # noqa: PLC0415 - start-up cost
+
+        return watch(paths, lambda: _evaluate(invocation, paths, at_least))
+    return _evaluate(invocation, paths, at_least)
+
+
+def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float) -> int:
     from compozy.ocm.selection.evaluation import evaluate as judge  # noqa: PLC0415 - start-up cost
 
-    found = judge(read_targets(paths))
+    targets = read_targets(paths)
+    found = judge(targets)
+    if wants_findings(invocation):
+        _report_evaluation(invocation, found, {target.id: target.source for target in targets}, at_least)
+        return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
     if invocation.is_human:
         write(
             f"{count(found.examples, 'example')} of {count(found.capabilities, 'capability', 'capabilities')}: "
@@ -44,8 +64,33 @@ def evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float) ->
             write("\n")
             write_table(invocation, ["EXPECTED", "CHOSEN", "TIMES"], rows)
     else:
-        write_json(msgspec.to_builtins(found))
+        answer(invocation, msgspec.to_builtins(found))
     return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
+
+
+def _report_evaluation(invocation: Invocation, found: "Evaluation", places: dict[str, str], at_least: float) -> None:
+    from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+    from compozy.model.diagnostic import Position, Severity  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
+
+    problems = []
+    for one in found.confusion:
+        path, _, line = places[one.expected].rpartition(":")
+        times = f"{one.count} of its examples go" if one.count > 1 else "one of its examples goes"
+        problems.append(
+            Problem(
+                code="confused",
+                field="examples",
+                message=f"{one.expected}: {times} to {one.chosen}",
+                severity=Severity.WARNING,
+                path=path,
+                position=Position(line=int(line), column=1),
+            )
+        )
+    if found.accuracy < at_least:
+        message = f"{found.accuracy:.0%} of the examples find their own capability, fewer than {at_least:.0%}"
+        problems.append(Problem(code="accuracy", field="", message=message))
+    report_problems(invocation, problems, tool="ocm eval")
 
 
 @ocm_command("train", examples=("compozy ocm train tasks.jsonl targets.yaml --to targets.model",))
@@ -73,7 +118,7 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
     if invocation.is_human:
         write(clean(f"trained on {count(len(examples), 'task')} for {len(documents)} capabilities: {target}\n"))
     else:
-        write_json(record)
+        answer(invocation, record)
     return EXIT_OK
 
 
@@ -111,36 +156,74 @@ def _labelled(path: Path) -> list[tuple[str, str]]:
     examples=(
         "compozy ocm learn outcomes.jsonl --good acme/translator",
         "compozy ocm learn outcomes.jsonl --bad acme/translator",
-        "compozy ocm learn outcomes.jsonl --catalog capabilities/ -o json",
+        "compozy ocm learn outcomes.jsonl --catalog capabilities/ --write",
     ),
 )
 @click.argument("outcomes")
 @click.option("--good", multiple=True, metavar="ID", help="Record that this capability did well.")
 @click.option("--bad", multiple=True, metavar="ID", help="Record that this capability did badly.")
 @click.option("--catalog", multiple=True, metavar="PATH", help="The manifests whose authored priors are the start.")
+@click.option("--write", "is_writing", is_flag=True, help="Write the priors into the manifests of --catalog.")
 @pass_invocation
 def learn(
-    invocation: Invocation, outcomes: str, good: tuple[str, ...], bad: tuple[str, ...], catalog: tuple[str, ...]
+    invocation: Invocation,
+    outcomes: str,
+    good: tuple[str, ...],
+    bad: tuple[str, ...],
+    catalog: tuple[str, ...],
+    is_writing: bool,
 ) -> int:
     """Record outcomes in the file OUTCOMES and show the priors that follow, with how many outcomes they rest on.
 
-    An outcome counts half after thirty days; the authored prior is worth eight. Needs no daemon. Exit codes: 0, 1, 2.
+    An outcome counts half after thirty days; the authored prior is worth eight, and stays in the manifest beside the
+    learned one, so that learning again counts nothing twice. Needs no daemon. Exit codes: 0, 1, 2.
     """
-    from compozy.ocm.selection.outcomes import Result, read_results, record  # noqa: PLC0415 - start-up cost
+    if is_writing and not catalog:
+        raise click.UsageError("--write needs the manifests to write to: name them with --catalog")
+    from compozy.ocm.selection.outcomes import (  # noqa: PLC0415 - start-up cost
+        Result,
+        authored_prior_of,
+        read_results,
+        record,
+    )
     from compozy.ocm.selection.outcomes import learn as conclude  # noqa: PLC0415 - start-up cost
 
     path = Path(outcomes)
     now = datetime.now(UTC)
-    authored = {target.id: target.prior for target in read_targets(catalog)} if catalog else {}
+    authored = {one.id: authored_prior_of(one) for one in read_targets(catalog)} if catalog else {}
     for ids, quality in ((good, 1.0), (bad, 0.0)):
         for one in ids:
             if catalog and one not in authored:
                 raise LocalError(f"{one!r} is not in the catalogue; correct the id", code="id_unknown")
             record(path, Result(id=one, quality=quality, at=now.isoformat(timespec="seconds")))
-    found = conclude(read_results(path), authored, now)
+    results = read_results(path)
+    found = conclude(results, authored, now)
+    written = _write_priors(catalog, results, now) if is_writing else []
     if invocation.is_human:
         rows = [[clean(one.id), f"{one.prior:.3f}", str(one.samples), f"{one.weight:.1f}"] for one in found]
         write_table(invocation, ["ID", "PRIOR", "OUTCOMES", "WORTH NOW"], rows)
+        for one in written:
+            write(clean(f"wrote {one}\n"))
     else:
-        write_json(msgspec.to_builtins(found))
+        answer(invocation, msgspec.to_builtins(found))
     return EXIT_OK
+
+
+def _write_priors(paths: Sequence[str], results: "Sequence[Result]", now: datetime) -> list[str]:
+    """Write learned priors into files; all of them are spliced before the first is written."""
+    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+    from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.priors import write_priors  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.sources import STDIN, find_sources, read_text  # noqa: PLC0415 - start-up cost
+
+    changed: dict[Path, str] = {}
+    for source in find_sources(paths):
+        text = source if isinstance(source, Problem) or source.path == STDIN else read_text(source.path)
+        if isinstance(text, SourceText) and not isinstance(source, Problem):
+            after = write_priors(text.text, source.path, results, now)
+            if after != text.text:
+                changed[Path(source.path).resolve()] = after
+    for path, after in changed.items():
+        write_atomically(path, after.encode("utf-8"), mode=path.stat().st_mode & 0o777)
+    return [str(path) for path in changed]

@@ -7,18 +7,29 @@ import click
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command, valid_entries
-from compozy.cli.output import clean, note, write, write_json
+from compozy.cli.ocm.answering import answer
+from compozy.cli.ocm.command import (
+    EXIT_INVALID_MANIFEST,
+    is_strict,
+    ocm_command,
+    refuse_standard_output,
+    valid_entries,
+    wants_findings,
+)
+from compozy.cli.output import clean, note, write
 
 
 def _documents(paths: tuple[str, ...]) -> list[Mapping[str, object]]:
     return [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
 
 
-@ocm_command("index", examples=("compozy ocm index capabilities/", "compozy ocm index capabilities/ > index.json"))
+@ocm_command(
+    "index", examples=("compozy ocm index capabilities/", "compozy ocm index capabilities/ --out index.json")
+)
 @click.argument("paths", nargs=-1)
+@click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @pass_invocation
-def index(invocation: Invocation, paths: tuple[str, ...]) -> None:
+def index(invocation: Invocation, paths: tuple[str, ...], out: Path | None) -> None:
     """Print the index of manifests: ids, digests, summaries and search terms.
 
     The same manifests give the same bytes. Exit codes: 0, 2 invalid.
@@ -26,7 +37,13 @@ def index(invocation: Invocation, paths: tuple[str, ...]) -> None:
     from compozy.ocm.index import build_index  # noqa: PLC0415 - start-up cost
     from compozy.ocm.writing import to_json  # noqa: PLC0415 - start-up cost
 
-    write(to_json(build_index(_documents(paths))))
+    if out is None:
+        refuse_standard_output(invocation)
+        write(to_json(build_index(_documents(paths))))
+        return
+    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+
+    write_atomically(out.absolute(), to_json(build_index(_documents(paths))).encode(), mode=0o644)
 
 
 @ocm_command(
@@ -40,23 +57,60 @@ def index(invocation: Invocation, paths: tuple[str, ...]) -> None:
 @click.argument("paths", nargs=-1)
 @click.option("--sign", "key", type=click.Path(path_type=Path), help="Sign the index with this key.")
 @click.option("--title", default="Capabilities", show_default=True, help="The title of the page.")
+@click.option("--outcomes", type=click.Path(path_type=Path), help="Outcomes of `ocm learn`: they become priors.")
+@click.option("--watch", "is_watching", is_flag=True, help="Publish again after each change, until Ctrl-C.")
 @pass_invocation
-def publish(invocation: Invocation, folder: Path, paths: tuple[str, ...], key: Path | None, title: str) -> None:
+def publish(
+    invocation: Invocation,
+    folder: Path,
+    paths: tuple[str, ...],
+    key: Path | None,
+    title: str,
+    outcomes: Path | None,
+    is_watching: bool,
+) -> int:
     """Write a folder that any web server can host: index, manifests, schema, and a page with a search.
 
     Writes below FOLDER only; manifests that an earlier run published and that are gone are removed.
     """
+
+    def run() -> int:
+        documents = _with_outcomes(_documents(paths), outcomes)
+        return _publish(invocation, folder, documents, key, title)
+
+    if is_watching:
+        from compozy.cli.ocm.watching import watch  # noqa: PLC0415 - start-up cost
+
+        return watch(paths, run)
+    return run()
+
+
+def _with_outcomes(documents: list[Mapping[str, object]], outcomes: Path | None) -> list[Mapping[str, object]]:
+    if outcomes is None:
+        return documents
+    from datetime import UTC, datetime  # noqa: PLC0415 - start-up cost
+
+    from compozy.ocm.selection.outcomes import read_results  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.priors import with_learned_priors  # noqa: PLC0415 - start-up cost
+
+    return with_learned_priors(documents, read_results(outcomes), datetime.now(UTC))
+
+
+def _publish(
+    invocation: Invocation, folder: Path, documents: list[Mapping[str, object]], key: Path | None, title: str
+) -> int:
     from compozy.ocm.publishing import publish as write_folder  # noqa: PLC0415 - start-up cost
     from compozy.ocm.signing import read_private_key  # noqa: PLC0415 - start-up cost
 
-    done = write_folder(_documents(paths), folder, title=title, key=read_private_key(key) if key else None)
+    done = write_folder(documents, folder, title=title, key=read_private_key(key) if key else None)
     if invocation.is_human:
         signed = f", signed by {done.key_id}" if done.key_id else ""
         write(clean(f"published {len(done.written)} files to {folder}{signed}\n"))
         for path in done.removed:
             write(clean(f"removed {path}\n"))
     else:
-        write_json({"written": list(done.written), "removed": list(done.removed), "key_id": done.key_id})
+        answer(invocation, {"written": list(done.written), "removed": list(done.removed), "key_id": done.key_id})
+    return 0
 
 
 @ocm_command(
@@ -78,15 +132,24 @@ def verify(invocation: Invocation, folder: Path, key: Path | None) -> int:
     try:
         found = verify_folder(folder, read_public_key(key) if key else None)
     except InvalidRequest as error:
-        return _told(invocation, (error.message,), 0, "")
+        return _told(invocation, folder, (error.message,), 0, "")
+    problems = found.problems
     if not found.key_id:
-        note(invocation, "only digests were checked: give --key to know who published this")
-    return _told(invocation, found.problems, found.count, found.key_id)
+        unsigned = "only digests were checked: give --key to know who published this"
+        note(invocation, unsigned)
+        problems = (*problems, unsigned) if is_strict() else problems
+    return _told(invocation, folder, problems, found.count, found.key_id)
 
 
-def _told(invocation: Invocation, problems: tuple[str, ...], count: int, key_id: str) -> int:
+def _told(invocation: Invocation, folder: Path, problems: tuple[str, ...], count: int, key_id: str) -> int:
+    if wants_findings(invocation):
+        from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+        from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
+
+        rows = [Problem(code="published", field="", message=one, path=str(folder)) for one in problems]
+        return report_problems(invocation, rows, tool="ocm verify")
     if not invocation.is_human:
-        write_json({"valid": not problems, "count": count, "key_id": key_id, "problems": list(problems)})
+        answer(invocation, {"valid": not problems, "count": count, "key_id": key_id, "problems": list(problems)})
     else:
         for problem in problems:
             write(clean(f"error: {problem}\n"))
@@ -95,7 +158,7 @@ def _told(invocation: Invocation, problems: tuple[str, ...], count: int, key_id:
     return EXIT_INVALID_MANIFEST if problems else 0
 
 
-@ocm_command("keygen", examples=("compozy ocm keygen publisher.key",))
+@ocm_command("keygen", examples=("compozy ocm keygen publisher.key",), strict=False)
 @click.argument("path", type=click.Path(path_type=Path))
 @pass_invocation
 def keygen(invocation: Invocation, path: Path) -> None:
@@ -106,4 +169,4 @@ def keygen(invocation: Invocation, path: Path) -> None:
     if invocation.is_human:
         write(clean(f"wrote {path} and {path}{PUBLIC_SUFFIX}: {made}\n"))
     else:
-        write_json({"private": str(path), "public": f"{path}{PUBLIC_SUFFIX}", "key_id": made})
+        answer(invocation, {"private": str(path), "public": f"{path}{PUBLIC_SUFFIX}", "key_id": made})

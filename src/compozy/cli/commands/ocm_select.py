@@ -9,12 +9,14 @@ import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import ocm_command
+from compozy.cli.ocm.answering import answer
+from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_request, read_targets, request_options
-from compozy.cli.output import clean, write, write_json
+from compozy.cli.output import clean, write
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
+    from compozy.ocm.endpoints.choice import Choice
     from compozy.ocm.selection.engine import Selector
     from compozy.ocm.selection.outcome import Outcome, Plan
 
@@ -57,7 +59,7 @@ def command(
     from compozy.ocm.selection.plans import make_plan  # noqa: PLC0415 - start-up cost
 
     request = read_request(demands)
-    selector = _selector(paths, model_file, outcomes)
+    selector = make_selector(paths, model_file, outcomes)
     if is_plan:
         plan = make_plan(selector, task, request, minimum=minimum)
         outcome = plan.outcome
@@ -68,12 +70,23 @@ def command(
         record = msgspec.to_builtins(outcome)
     if invocation.is_human:
         _show(outcome, plan, explained=explain)
+    elif wants_findings(invocation) and not outcome.chosen:
+        report_none_fits(invocation, outcome, "ocm select")
     else:
-        write_json(record)
+        answer(invocation, record)
     return EXIT_OK if outcome.chosen else EXIT_GENERIC
 
 
-def _selector(paths: tuple[str, ...], model_file: str | None, outcomes: str | None) -> "Selector":
+def report_none_fits(invocation: Invocation, outcome: "Outcome", tool: str) -> None:
+    """Report that nothing fits as a finding."""
+    from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
+
+    report_problems(invocation, [Problem(code="none-fits", field="", message=outcome.reason)], tool=tool)
+
+
+def make_selector(paths: tuple[str, ...], model_file: str | None, outcomes: str | None) -> "Selector":
+    """Return the selector of a catalogue on disk."""
     from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.engine import Selector  # noqa: PLC0415 - start-up cost
 
@@ -89,12 +102,21 @@ def _selector(paths: tuple[str, ...], model_file: str | None, outcomes: str | No
     return Selector(targets, load_model(Path(model_file), catalogue_digest(list(map(read_target, targets)))))
 
 
+def told_endpoint(choice: "Choice") -> str:
+    """Return an endpoint in one line."""
+    where = f" in {choice.region}" if choice.region else ""
+    wired = "" if choice.is_callable else ", wired by its operator"
+    return f"{choice.protocol} {choice.url}".strip() + where + wired
+
+
 def _show(outcome: "Outcome", plan: "Plan | None", *, explained: bool) -> None:
     if outcome.chosen:
         sure = min(outcome.confidence, 0.99)
         write(clean(f"{outcome.chosen}  {sure:.0%}: {outcome.reason}\n"))
     else:
         write(clean(f"none fits: {outcome.reason}\n"))
+    if outcome.endpoint is not None:
+        write(clean(f"  endpoint: {told_endpoint(outcome.endpoint)}\n"))
     for slot in plan.slots if plan else ():
         write(clean(f"  {slot.role}: {slot.id}  {slot.confidence:.0%}: {'; '.join(slot.reasons)}\n"))
     for role, reason in (plan.empty if plan else {}).items():

@@ -7,33 +7,73 @@ import click
 
 from compozy.cli.checking.report import shown_path
 from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.command import (
+    EXIT_INVALID_MANIFEST,
+    InvalidManifests,
+    is_strict,
+    refuse_standard_output,
+    wants_findings,
+)
 from compozy.cli.output import note, write, write_json
+from compozy.model.diagnostic import Severity
 from compozy.ocm.index import manifest_path
+from compozy.ocm.problems import Problem
 from compozy.ocm.publishing import write_below
 from compozy.ocm.writing import to_json, to_yaml
 
 
 def put(
     invocation: Invocation, documents: Sequence[Mapping[str, object]], out: Path | None, unmapped: Sequence[str] = ()
-) -> None:
-    """Write manifests to `out` (a folder) as `<id>/capability.yaml`, or print them; say what was left behind."""
-    if out is not None:
-        paths = {}
-        for document in documents:
-            # The same rules as for publishing: ids never lead out of the folder, nor two to one file.
-            path = manifest_path(str(document["id"])).removeprefix("manifests/").removesuffix(".json") + ".yaml"
-            if path in paths:
-                raise click.ClickException(f"two manifests would be written to {path}; give them different ids")
-            paths[path] = document
-        out.mkdir(parents=True, exist_ok=True)
-        for path, document in paths.items():
-            write_below(out, path, to_yaml([document]).encode())
-        note(invocation, f"wrote {len(paths)} manifest(s) below {shown_path(str(out.absolute()))}")
-        if not invocation.is_human:
-            write_json({"written": [str(out / path) for path in paths], "unmapped": list(unmapped)})
-    elif invocation.is_human:
-        write(to_yaml(documents))
-    else:
-        write(to_json(documents[0] if len(documents) == 1 else list(documents)))
+) -> int:
+    """Write manifests to `out` (a folder) as `<id>/capability.yaml`, or print them; say what was left behind.
+
+    Under --strict nothing is written when something would be left behind. Returns the exit code.
+    """
+    if out is None:
+        refuse_standard_output(invocation)
+    fails = is_strict() and bool(unmapped)
+    if not fails:
+        _put(invocation, documents, out, unmapped)
+    tell_unmapped(invocation, unmapped)
+    return EXIT_INVALID_MANIFEST if fails else 0
+
+
+def tell_unmapped(invocation: Invocation, unmapped: Sequence[str]) -> None:
+    """Say what has no place on the other side: a note each, or findings."""
+    if wants_findings(invocation):
+        from compozy.cli.ocm.reporting import report_problems  # noqa: PLC0415 - start-up cost
+
+        severity = Severity.ERROR if is_strict() else Severity.WARNING
+        problems = [
+            Problem(code="not-carried-over", field="", message=f"not carried over: {one}", severity=severity)
+            for one in unmapped
+        ]
+        tool = click.get_current_context().info_name
+        report_problems(invocation, problems, tool=f"ocm {tool}")
+        return
     for one in unmapped:
         note(invocation, f"not carried over: {one}")
+
+
+def _put(
+    invocation: Invocation, documents: Sequence[Mapping[str, object]], out: Path | None, unmapped: Sequence[str]
+) -> None:
+    if out is None:
+        if invocation.is_human:
+            write(to_yaml(documents))
+        else:
+            write(to_json(documents[0] if len(documents) == 1 else list(documents)))
+        return
+    paths = {}
+    for document in documents:
+        # The same rules as for publishing: ids never lead out of the folder, nor two to one file.
+        path = manifest_path(str(document["id"])).removeprefix("manifests/").removesuffix(".json") + ".yaml"
+        if path in paths:
+            raise InvalidManifests(f"two manifests would be written to {path}; give them different ids")
+        paths[path] = document
+    out.mkdir(parents=True, exist_ok=True)
+    for path, document in paths.items():
+        write_below(out, path, to_yaml([document]).encode())
+    note(invocation, f"wrote {len(paths)} manifest(s) below {shown_path(str(out.absolute()))}")
+    if not invocation.is_human and not wants_findings(invocation):
+        write_json({"written": [str(out / path) for path in paths], "unmapped": list(unmapped)})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from compozy.cli.ocm.command import InvalidManifests
+from compozy.cli.ocm.command import InvalidManifests, refuse_problems
 
 if TYPE_CHECKING:
     from compozy.ocm.policy import Request
@@ -20,7 +20,7 @@ _KINDS = ("llm", "agent", "skill", "persona", "tool", "workflow", "human", "dest
 _OPTIONS = (
     click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only these kinds."),
     click.option("--exclude", "deny", multiple=True, metavar="ID", help="Not this one."),
-    click.option("--region", default="", help="Where the work must be done."),
+    click.option("--region", default="", help="Where the work must be done; it also chooses the endpoint."),
     click.option("--boundary", "data_boundary", default="", help="public, private or on_prem: at least this."),
     click.option("--tenant", default="", help="On whose behalf."),
     click.option("--language", default="en", show_default=True, help="The language of the task."),
@@ -54,12 +54,12 @@ def read_targets(paths: Sequence[str]) -> "list[Target]":
     Raises:
         InvalidManifests: something is wrong with them, or there is none.
     """
-    from compozy.ocm.loading import CatalogueError, load_targets  # noqa: PLC0415 - start-up cost
+    from compozy.cli.ocm.command import standard_input  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.loading import read, target_of  # noqa: PLC0415 - start-up cost
 
-    try:
-        targets = load_targets(paths)
-    except CatalogueError as error:
-        raise InvalidManifests(error.message) from error
+    loaded = read(paths, stdin=standard_input(paths), folders_hold_single=True)
+    refuse_problems(loaded.all_problems())
+    targets = [target_of(entry) for entry in loaded.entries]
     if not targets:
         raise InvalidManifests(f"there is no manifest at {', '.join(paths)}; name a file or folder that has one")
     return targets

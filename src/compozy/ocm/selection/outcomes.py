@@ -1,12 +1,13 @@
 """How capabilities did in practice: outcomes in a file of JSON lines, and the prior that follows (issue 8 item 7).
 
 Old outcomes count less (half as much after thirty days) and few outcomes say little: until eight count, the authored
-prior weighs more. Reading and appending only; what a prior does to a score is for the engine.
+prior weighs more. The authored prior is never lost: a manifest with a learned one keeps it beside it. What a prior
+does to a score is for the engine.
 """
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +20,8 @@ from compozy.ocm.target import Target
 HALF_LIFE_DAYS = 30.0
 # How many outcomes the authored prior is worth.
 AUTHORED_WEIGHT = 8.0
+# Where a manifest keeps what its learned prior rests on, in its metadata.
+KEY = "learned_prior"
 
 
 class Result(Record, frozen=True, kw_only=True):
@@ -104,9 +107,23 @@ def learn(results: Sequence[Result], authored: dict[str, float], now: datetime) 
     return learned
 
 
+def authored_prior(document: Mapping[str, object]) -> float:
+    """Return the prior its author gave, also when a learned one stands in its place now."""
+    metadata = document.get("metadata")
+    kept = metadata.get(KEY) if isinstance(metadata, Mapping) else None
+    told = kept.get("authored") if isinstance(kept, Mapping) else document.get("quality_prior")
+    is_number = isinstance(told, int | float) and not isinstance(told, bool) and 0 <= told <= 1
+    return float(told) if is_number and isinstance(told, int | float) else 0.5
+
+
+def authored_prior_of(target: Target) -> float:
+    """Return the prior that the author of a target gave."""
+    return authored_prior(target.document) if target.document else target.prior
+
+
 def with_learned(targets: Sequence[Target], results: Sequence[Result], now: datetime) -> list[Target]:
     """Return the targets with the priors that the outcomes give them."""
-    priors = {one.id: one.prior for one in learn(results, {target.id: target.prior for target in targets}, now)}
+    priors = {one.id: one.prior for one in learn(results, {one.id: authored_prior_of(one) for one in targets}, now)}
     return [
         msgspec.structs.replace(target, prior=priors[target.id]) if target.id in priors else target
         for target in targets
