@@ -467,3 +467,28 @@ async def test_a_grant_replaces_the_one_for_the_same_and_is_forgotten_on_request
     assert not await store.delete_grant("ws_2", "grant-2")
     assert await store.delete_grant("ws_1", "grant-2") and not await store.delete_grant("ws_1", "grant-2")
     assert await store.list_grants("ws_1") == (changed,)
+
+
+async def test_the_oldest_stopped_sessions_come_first_and_parents_of_living_children_never(store: Store) -> None:
+    await store.put_session(make_session("sess-b", at=2, updated=20, state="stopped"))
+    await store.put_session(make_session("sess-a", at=1, updated=30, state="stopped"))
+    await store.put_session(make_session("sess-running", at=1))
+    await store.put_session(make_session("sess-parent", at=1, updated=5, state="stopped"))
+    await store.put_session(make_session("sess-child", at=3, parent="sess-parent", root="sess-parent"))
+    await store.put_session(make_session("sess-own", at=1, updated=1, state="stopped", type="dream"))
+    found = await store.oldest_stopped(shown=True, limit=10)
+    assert [(old.id, old.last_activity_at) for old in found] == [("sess-b", moment(20)), ("sess-a", moment(30))]
+    assert [old.id for old in await store.oldest_stopped(shown=True, limit=1)] == ["sess-b"]
+    after = (moment(20), "sess-b")
+    assert [old.id for old in await store.oldest_stopped(shown=True, limit=10, after=after)] == ["sess-a"]
+    assert [old.id for old in await store.oldest_stopped(shown=False, limit=10)] == ["sess-own"]
+
+
+async def test_a_session_weighs_what_its_events_weigh(store: Store) -> None:
+    await store.put_session(make_session(ID))
+    drafts = make_drafts(10)
+    await store.append_events(ID, drafts)
+    events, size = await store.weigh_session(ID)
+    assert events == 10 and size >= sum(len(draft.content) for draft in drafts)
+    assert await store.weigh_session("sess-none") == (0, 0)
+    assert (await store.size()).used > 0

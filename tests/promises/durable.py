@@ -6,6 +6,7 @@ _DURABLE = "tests/interaction/sessions/test_durable.py::"
 _BACKUP = "tests/interaction/cli/test_backup.py::"
 _BACKUPS = "tests/unit/runtime/test_backups.py::"
 _SEGMENTS = "tests/unit/runtime/test_segments.py::"
+_RETENTION = "tests/interaction/sessions/test_retention.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -80,5 +81,29 @@ PROMISES: tuple[Promise, ...] = (
         "issue 6 durability",
         "Every layout of the store has a frozen file that today's code opens.",
         test="tests/failure/test_store_upgrade.py::test_every_layout_has_a_frozen_file",
+    ),
+    Promise(
+        "durable.retention",
+        "contract §2.2, issue 6 durability",
+        "Stopped sessions beyond age, number or size go, the longest idle first.",
+        test=_RETENTION + "test_age_size_and_number_decide",
+    ),
+    Promise(
+        "durable.retention_shrinks",
+        "P63, issue 6 durability",
+        "What retention removes goes with its files, and the store's file shrinks.",
+        test=_RETENTION + "test_what_is_too_many_goes_with_its_files_and_the_store_shrinks",
+    ),
+    Promise(
+        "durable.retention_unasked",
+        "issue 6 durability",
+        "Without limits no session of a person is removed.",
+        test=_RETENTION + "test_without_limits_only_the_daemons_own_old_sessions_go",
+    ),
+    Promise(
+        "durable.retention_home",
+        "decisions D15",
+        "A workspace has no say in retention.",
+        test=_RETENTION + "test_the_settings_of_the_home_count_and_those_of_a_workspace_do_not",
     ),
 )

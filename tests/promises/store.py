@@ -92,10 +92,4 @@ PROMISES: tuple[Promise, ...] = (
         "An agent's metrics follow every change of its sessions.",
         test=_CONTRACT + "test_an_agents_metrics_follow_every_change_of_its_sessions",
     ),
-    Promise(
-        "store.retention",
-        "issue 6 durability",
-        "Retention removes old events by age and size.",
-        deferred="issue 6: durability",
-    ),
 )

@@ -41,6 +41,7 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("provider", "See which agent programs can be used, and set them up."),
     GroupEntry("provider models", "Models of providers."),
     GroupEntry("provider auth", "Whether a provider is signed in, and signing in."),
+    GroupEntry("retention", "See and apply how long stopped sessions are kept."),
     GroupEntry("daemon", "Start and stop the background daemon."),
 )
 
@@ -93,6 +94,8 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("doctor", _COMMANDS + "doctor:doctor", "Check this home and its daemon."),
     CommandEntry("backup", _COMMANDS + "backup:backup", "Write sessions, settings and agents to one file."),
     CommandEntry("restore", _COMMANDS + "backup:restore", "Put a backup in place."),
+    CommandEntry("retention show", _COMMANDS + "retention:retention_show", "Show what is kept how long."),
+    CommandEntry("retention run", _COMMANDS + "retention:retention_run", "Remove old sessions now."),
     CommandEntry("drain", _COMMANDS + "daemon:drain", "Accept no new work."),
     CommandEntry("undrain", _COMMANDS + "daemon:undrain", "Accept new work again."),
     CommandEntry("install", _COMMANDS + "install:install", "Choose the default provider, make the standard agent."),

@@ -142,6 +142,15 @@ class Attachments(Record, frozen=True, kw_only=True):
     retention: Free = {}
 
 
+class SessionRetention(Record, frozen=True, kw_only=True):
+    """[session.retention]: which stopped sessions are removed by themselves; 0 keeps them. Home's file only."""
+
+    max_age: Duration = Duration(0)
+    max_sessions: NotNegative = 0
+    max_bytes: NotNegative = 0
+    interval: Duration = Duration(3600)
+
+
 class SessionSection(Record, frozen=True, kw_only=True):
     """[session.*]"""
 
@@ -151,6 +160,7 @@ class SessionSection(Record, frozen=True, kw_only=True):
     busy_input: BusyInput = BusyInput()
     compaction: Compaction = Compaction()
     attachments: Attachments = Attachments()
+    retention: SessionRetention = SessionRetention()
 
 
 class HostedMcp(Record, frozen=True, kw_only=True):

@@ -79,6 +79,9 @@ class WorkspaceRules:
         for name, value in table.items():
             if name in _HOME_ONLY:
                 self._note(source, name, "is decided by the home alone")
+            elif name == "session" and isinstance(value, dict) and "retention" in value:
+                self._note(source, "session.retention", "is decided by the home alone")
+                kept[name] = {key: inner for key, inner in value.items() if key != "retention"}
             elif self._trusts_all:
                 kept[name] = value
             elif name in _NEEDS_TRUST:

@@ -56,12 +56,14 @@ class Persistence(Record, frozen=True, kw_only=True):
 
 
 class Retention(Record, frozen=True, kw_only=True, omit_defaults=False):
-    """Automatic deletion of old data: off."""
+    """Removal of old sessions: its settings and its last run; the deleted events stand under summaries."""
 
     enabled: bool = False
     retention_days: int = 0
     sweep_interval_seconds: int = 0
     last_sweep_status: str = "never"
+    last_sweep_at: str | None = None
+    last_sweep_error: str = ""
     deleted_event_summaries: int = 0
     deleted_permission_log_rows: int = 0
     deleted_token_stats: int = 0

@@ -22,6 +22,7 @@ from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.mcp_view import McpViews
 from compozy.runtime.providers import Providers
+from compozy.runtime.retention import Retention
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.people import SessionPeople
 from compozy.runtime.sessions.recovery import end_recorded_process
@@ -58,6 +59,7 @@ class Services:
     settings: Settings
     providers: Providers
     mcp_views: McpViews
+    retention: Retention
 
 
 async def open_services(home: Home, config: Config, status: DaemonStatus, redactor: Redactor) -> Services:
@@ -93,8 +95,11 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     )
     sessions = Sessions(deps, workspaces, fleet)
     await sessions.start()
+    retention = Retention(home.root, config, store, sessions)
+    retention.start()
     people = SessionPeople(deps, sessions)
     status.count_executions = sessions.counts_running
+    status.describe_retention = retention.health
     return Services(
         home=home,
         config=config,
@@ -116,6 +121,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         settings=Settings(home, config, status),
         providers=Providers(home, config, secrets, redactor),
         mcp_views=McpViews(home, trust, secrets, redactor),
+        retention=retention,
     )
 
 
@@ -129,6 +135,7 @@ def _user_home() -> Path | None:
 
 async def stop_work(services: Services, *, seconds: float) -> None:
     """Stop every session with reason `shutdown`, so that its streams can say so; return within `seconds`."""
+    await services.retention.close()
     await services.sessions.close(seconds=seconds)
 
 

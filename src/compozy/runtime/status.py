@@ -67,6 +67,8 @@ class DaemonStatus:
     restart_required: bool = False
     # Set by the sessions service: how many turns run now.
     count_executions: Callable[[], int] = lambda: 0
+    # Set by retention: its settings and its last run.
+    describe_retention: Callable[[], Retention] = Retention
     _started: float = field(default_factory=time.monotonic)
 
     def identity(self) -> IdentityAnswer:
@@ -178,7 +180,7 @@ def _health(status: DaemonStatus, active: int, size: int, failures: Failures) ->
         global_db_size_bytes=size,
         session_db_size_bytes=0,
         persistence=Persistence(status="ok", global_db_size_bytes=size, session_db_size_bytes=0),
-        retention=Retention(),
+        retention=status.describe_retention(),
         failures=failures,
     )
 

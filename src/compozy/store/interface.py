@@ -171,6 +171,22 @@ class EventQuery(Record, frozen=True, kw_only=True):
     limit: int = 200
 
 
+class OldSession(Record, frozen=True, kw_only=True):
+    """A stopped session as retention sees it."""
+
+    id: str
+    workspace_id: str
+    last_activity_at: str
+
+
+class StoreSize(Record, frozen=True, kw_only=True):
+    """What the store takes: bytes in use, bytes that can be given back, and whether giving back is not finished."""
+
+    used: int
+    free: int
+    is_tidying: bool = False
+
+
 class TranscriptSegment(Record, frozen=True, kw_only=True):
     """Whole turns folded into entries: the events from `first` to `last`, as `entries` many entries in `data`.
 
@@ -257,6 +273,21 @@ class Store(Protocol):
     async def delete_session(self, session_id: str) -> bool:
         """Remove the session with its events, prompts and processes; return whether it was there."""
         ...
+
+    async def oldest_stopped(
+        self, *, shown: bool, limit: int, after: tuple[str, str] = ("", "")
+    ) -> tuple[OldSession, ...]:
+        """Return stopped sessions, longest idle first, that come after a (last activity, id).
+
+        Left out are those with a child that is not stopped. `shown` says whether those of lists or the hidden ones.
+        """
+        ...
+
+    async def weigh_session(self, session_id: str) -> tuple[int, int]:
+        """Return how many events a session has, and the bytes they take."""
+        ...
+
+    async def size(self) -> StoreSize: ...
 
     async def append_events(
         self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None

@@ -24,11 +24,13 @@ from compozy.store.columns import (
 from compozy.store.interface import (
     AgentMetrics,
     EventQuery,
+    OldSession,
     ProcessRecord,
     PromptRecord,
     SessionQuery,
     SessionRecord,
     SessionRows,
+    StoreSize,
     TranscriptEnd,
     TranscriptSegment,
 )
@@ -119,6 +121,28 @@ class MemoryStore:
         self._prompts.pop(session_id, None)
         self._processes = {key: p for key, p in self._processes.items() if p.session_id != session_id}
         return True
+
+    async def oldest_stopped(
+        self, *, shown: bool, limit: int, after: tuple[str, str] = ("", "")
+    ) -> tuple[OldSession, ...]:
+        busy = {row.parent_id for _, row in self._sessions.values() if row.parent_id and row.state != "stopped"}
+        found = sorted(
+            (row.last_activity_at, row.id, row.workspace_id)
+            for _, row in self._sessions.values()
+            if row.state == "stopped" and bool(row.shown) is shown and row.id not in busy
+        )
+        return tuple(
+            OldSession(id=session_id, workspace_id=workspace_id, last_activity_at=at)
+            for at, session_id, workspace_id in found
+            if (at, session_id) > after
+        )[:limit]
+
+    async def weigh_session(self, session_id: str) -> tuple[int, int]:
+        events = self._events.get(session_id, [])
+        return len(events), sum(len(event.content) for event in events)
+
+    async def size(self) -> StoreSize:
+        return StoreSize(used=sum(len(e.content) for events in self._events.values() for e in events), free=0)
 
     async def append_events(
         self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None

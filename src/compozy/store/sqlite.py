@@ -15,18 +15,20 @@ from typing import TypeVar
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
-from compozy.store import reads, segments, writes
+from compozy.store import reads, retention, segments, writes
 from compozy.store.codec import encode_workspace
 from compozy.store.columns import microseconds
 from compozy.store.database import explained, open_reader
 from compozy.store.interface import (
     AgentMetrics,
     EventQuery,
+    OldSession,
     ProcessRecord,
     PromptRecord,
     SessionQuery,
     SessionRecord,
     SessionRows,
+    StoreSize,
     StoreUnavailable,
     TranscriptEnd,
     TranscriptSegment,
@@ -121,6 +123,17 @@ class SqliteStore:
             return book.delete_session(session_id)
 
         return await writer.submit(delete)
+
+    async def oldest_stopped(
+        self, *, shown: bool, limit: int, after: tuple[str, str] = ("", "")
+    ) -> tuple[OldSession, ...]:
+        return await self._read(lambda connection: retention.oldest_stopped(connection, shown, limit, after))
+
+    async def weigh_session(self, session_id: str) -> tuple[int, int]:
+        return await self._read(lambda connection: retention.weigh_session(connection, session_id))
+
+    async def size(self) -> StoreSize:
+        return await self._read(retention.measure)
 
     async def append_events(
         self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None

@@ -151,6 +151,9 @@ class Writer:
                 ledger.connection.executescript(f"PRAGMA incremental_vacuum({_VACUUM_PAGES})")
             free = int(ledger.connection.execute("PRAGMA freelist_count").fetchone()[0])
             self._has_sweep = has_more or free >= _VACUUM_PAGES
+            if not self._has_sweep:
+                # The file itself shrinks when the log is carried over; passive, because nobody shall wait.
+                ledger.connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
         except sqlite3.Error as problem:
             self._has_sweep = False
             self._undo(ledger)

@@ -14,6 +14,7 @@ from compozy.daemon.routes import (
     ocm,
     provider_settings,
     providers,
+    retention,
     roles,
     session_interactions,
     session_people,
@@ -55,4 +56,5 @@ ALL_ROUTES: tuple[Route, ...] = (
     *documents.ROUTES,
     *ocm.ROUTES,
     *backups.ROUTES,
+    *retention.ROUTES,
 )

@@ -12,7 +12,6 @@ from weakref import WeakValueDictionary
 import msgspec
 
 from compozy.config.config import Config
-from compozy.config.pi_folder import forget_pi_folder
 from compozy.model import times
 from compozy.model.definition import McpServer
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
@@ -24,6 +23,7 @@ from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
 from compozy.runtime.mcp_servers import McpAsk, given, resolve_mcp_servers
+from compozy.runtime.sessions.blobs import remove_blobs
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
 from compozy.runtime.sessions.create import CreateRequest, block_context, check_request, new_record
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
@@ -385,7 +385,7 @@ class Sessions:
         """Stop a session and remove all of it."""
         live = await self.live(session_id)
         await live.delete()
-        await asyncio.to_thread(forget_pi_folder, self._deps.home, session_id)
+        await asyncio.to_thread(remove_blobs, self._deps.home.root, live.record.session)
         if live.record.session.type != HIDDEN:
             self.changes.deleted(live.record.session)
         self.waits.gone(session_id)

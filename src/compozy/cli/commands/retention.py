@@ -1,0 +1,100 @@
+"""`compozy retention show|run`: how long stopped sessions are kept, and removing what is beyond it (issue 6)."""
+
+from collections.abc import Mapping
+
+import click
+
+from compozy.cli.commands.session_write import confirm
+from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.groups import command, pass_invocation
+from compozy.cli.invocation import Invocation
+from compozy.cli.operators import refuse_agents
+from compozy.cli.output import Column, note, print_object, print_rows
+from compozy.cli.status_line import StatusLine
+from compozy.cli.wording import age, count
+
+_REASONS = {"age": "too old", "count": "too many", "size": "store too large", "own_job": "a job of the daemon's own"}
+_STATE_FIELDS = (
+    Column("Kept for", "limits", lambda row: _limit(row, "max_age", "s")),
+    Column("At most", "limits", lambda row: _limit(row, "max_sessions", " sessions")),
+    Column("Store at most", "limits", lambda row: _limit(row, "max_bytes", " bytes")),
+    Column("Looked at every", "interval_seconds", lambda row: f"{text_of(row, 'interval_seconds')} s"),
+    Column("Stopped sessions", "stopped_sessions"),
+    Column("Store", "used_bytes", lambda row: _mib(row.get("used_bytes"))),
+    Column("Last run", "last", lambda row: age(text_of(row, "last", "at")) if row.get("last") else "not yet"),
+)
+_ROWS = (
+    Column("SESSION", "id"),
+    Column("LAST ACTIVE", "last_activity_at", lambda row: age(text_of(row, "last_activity_at"))),
+    Column("EVENTS", "events"),
+    Column("SIZE", "bytes", lambda row: _mib(row.get("bytes"))),
+    Column("WHY", "reason", lambda row: _REASONS.get(text_of(row, "reason"), text_of(row, "reason"))),
+)
+
+
+@command("show", examples=("compozy retention show",))
+@pass_invocation
+def retention_show(invocation: Invocation) -> None:
+    """Show the limits in force, what the store takes and when it was last looked at."""
+    with connected(invocation) as client:
+        state = as_object(fetch(client, "GET", "/api/retention").get("retention"))
+    print_object(invocation, state, _STATE_FIELDS, name="retention")
+
+
+@command(
+    "run",
+    examples=("compozy retention run --dry-run --max-age 30d", "compozy retention run --max-sessions 1000 --yes"),
+)
+@click.option("--max-age", metavar="AGE", help="Remove sessions that were idle for longer: 30d, 12h.")
+@click.option("--max-sessions", type=click.IntRange(min=1), help="Keep only the newest so many.")
+@click.option("--max-bytes", type=click.IntRange(min=1), help="Remove the oldest until the store is smaller.")
+@click.option("--dry-run", is_flag=True, help="Say what would be removed; remove nothing.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@pass_invocation
+def retention_run(
+    invocation: Invocation,
+    max_age: str | None,
+    max_sessions: int | None,
+    max_bytes: int | None,
+    dry_run: bool,
+    yes: bool,
+) -> None:
+    """Remove stopped sessions beyond the limits: those given here, else those of [session.retention]."""
+    refuse_agents("retention")
+    wish = {"max_age": max_age, "max_sessions": max_sessions, "max_bytes": max_bytes}
+    body = {key: value for key, value in wish.items() if value is not None}
+    with connected(invocation) as client:
+        report = _report(fetch(client, "POST", "/api/retention", body={**body, "dry_run": True}))
+        if not dry_run and report.get("sessions"):
+            found = count(_number(report, "sessions"), "session")
+            confirm(invocation, f"Remove {found} with {count(_number(report, 'events'), 'event')} for good?", yes)
+            with StatusLine(enabled=invocation.has_live_notes, activity="removing").moving():
+                report = _report(fetch(client, "POST", "/api/retention", body=body))
+    removed = objects(report.get("removed"))
+    print_rows(invocation, removed, _ROWS, name="removed", envelope=report, empty="nothing is beyond the limits")
+    if removed:
+        done = "would be removed" if report.get("dry_run") else "removed"
+        note(invocation, f"{done}: {count(len(removed), 'session')}; {_sizes(report)}")
+
+
+def _report(answer: JsonObject) -> JsonObject:
+    return as_object(answer.get("report"))
+
+
+def _sizes(report: Mapping[str, object]) -> str:
+    before, after = _mib(report.get("bytes_before")), _mib(report.get("bytes_after"))
+    return f"the store takes {after}" if report.get("dry_run") else f"the store went from {before} to {after}"
+
+
+def _limit(row: Mapping[str, object], key: str, unit: str) -> str:
+    value = text_of(row, "limits", key)
+    return "no limit" if value in ("", "0", "0.0") else value + unit
+
+
+def _mib(value: object) -> str:
+    return f"{value / 1024 / 1024:.1f} MiB" if isinstance(value, int) else ""
+
+
+def _number(row: Mapping[str, object], key: str) -> int:
+    value = row.get(key)
+    return value if isinstance(value, int) else 0
