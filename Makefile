@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint lock bench bench-record bench-selection e2e pythons clean
+.PHONY: help setup demo test lint lock bench bench-record bench-selection e2e soak pythons clean
 
 help:            ## show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ RECORD ?=
 e2e: $(STAMP)    ## run the end-to-end tests against real agents from the registries (AGENTS="agentao opencode")
 	@$(PY) scripts/install_agents.py $(AGENTS)
 	@COMPOZY_E2E_AGENTS="$(AGENTS)" COMPOZY_E2E_RECORD="$(RECORD)" $(PY) -m pytest tests/e2e -m e2e -rs
+
+soak: $(STAMP)   ## kill agents and the daemon at random under load, for about five minutes (ROUNDS, CYCLES, SEED)
+	@$(PY) -m tests.soak $(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(CYCLES),--cycles $(CYCLES)) $(if $(SEED),--seed $(SEED))
 
 bench: $(STAMP)  ## measure figures beside targets (k=WORD for some)
 	@$(PY) -m bench -k "$(k)"

@@ -1,0 +1,92 @@
+"""Many sessions opened and closed: the daemon's descriptors and memory return to where they were (P63)."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.kit.sessions import World
+
+# Cycles before the baseline is taken: imports, caches and pools fill up once.
+WARM_UP = 60
+DESCRIPTORS = 5
+# Python keeps freed memory in its arenas; what grows with the number of sessions exceeds this soon.
+MEMORY = 12 * 1024 * 1024
+WAL = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, kw_only=True)
+class Level:
+    """What a process holds: open descriptors and bytes of resident memory."""
+
+    descriptors: int
+    memory: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class CycleCounts:
+    """The levels before and after, and the size of the write-ahead log at the end."""
+
+    cycles: int
+    before: Level
+    after: Level
+    wal: int
+    processes: int
+
+    @property
+    def faults(self) -> list[str]:
+        grown = self.after.memory - self.before.memory
+        found = []
+        if abs(self.after.descriptors - self.before.descriptors) > DESCRIPTORS:
+            found.append(f"descriptors went from {self.before.descriptors} to {self.after.descriptors}")
+        if grown > MEMORY:
+            found.append(f"memory grew by {grown / 2**20:.1f} MiB")
+        if self.wal > WAL:
+            found.append(f"the write-ahead log has {self.wal} bytes")
+        if self.processes:
+            found.append(f"{self.processes} processes of agents are left")
+        return found
+
+    def lines(self) -> list[str]:
+        """Return the summary for a person."""
+        before, after = self.before, self.after
+        return [
+            f"{self.cycles} sessions opened, prompted and stopped",
+            f"descriptors {before.descriptors} before, {after.descriptors} after",
+            f"memory {before.memory / 2**20:.1f} MiB before, {after.memory / 2**20:.1f} MiB after; "
+            f"write-ahead log {self.wal / 2**20:.1f} MiB",
+        ]
+
+
+def level_of(pid: int) -> Level:
+    """Return what a process holds now."""
+    pages = int(Path(f"/proc/{pid}/statm").read_text().split()[1])
+    return Level(
+        descriptors=len(os.listdir(f"/proc/{pid}/fd")),  # noqa: PTH208 - names only
+        memory=pages * os.sysconf("SC_PAGE_SIZE"),
+    )
+
+
+def run_cycles(folder: Path, cycles: int, *, warm_up: int = WARM_UP) -> CycleCounts:
+    """Open, prompt and stop sessions one after the other, and every other one is deleted too."""
+    world = World(folder).start()
+    try:
+        world.agent("brief", {"prompts": [[{"text": "ok"}]]})
+        before = level_of(world.daemon.pid)
+        for number in range(warm_up + cycles):
+            if number == warm_up:
+                before = level_of(world.daemon.pid)
+            session = world.create("brief")
+            assert world.prompt(session).text == "ok"
+            world.post(session, "/stop")
+            if number % 2:
+                world.client.request("DELETE", world.path(session))
+        wal = world.daemon.home.database.with_name("compozy.db-wal")
+        return CycleCounts(
+            cycles=cycles,
+            before=before,
+            after=level_of(world.daemon.pid),
+            wal=wal.stat().st_size if wal.exists() else 0,
+            processes=world.client.request("GET", "/api/daemon/processes").json()["total"],
+        )
+    finally:
+        world.end()
