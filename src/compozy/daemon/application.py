@@ -95,7 +95,8 @@ class Application:
             return Response(status_code=204, headers=_PREFLIGHT)
         route = self._route(transport, scope, method)
         self._admit(route, scope)
-        check_declared_length(headers)
+        body.limit = route.most_body_bytes
+        check_declared_length(headers, body.limit)
         return await route.handler(self._services, Request(scope, body))
 
     def _route(self, transport: Transport, scope: Scope, method: str) -> Route:

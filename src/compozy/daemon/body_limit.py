@@ -26,26 +26,27 @@ class BodyTimeout(CompozyError):
     default_code = "request_timeout"
 
 
-def check_declared_length(headers: Mapping[str, str]) -> None:
+def check_declared_length(headers: Mapping[str, str], limit: int = MAX_BODY_BYTES) -> None:
     """Refuse a declared length above the limit.
 
     Raises:
-        TooLarge: it is above 4 MiB.
+        TooLarge: it is above the limit.
         InvalidRequest: it is no number.
     """
     text = headers.get("content-length", "0")
     if not (text.isascii() and text.isdigit()):
         raise InvalidRequest(f"content-length is {text!r}; send a whole number")
-    if len(text) > len(str(MAX_BODY_BYTES)) + 3 or int(text) > MAX_BODY_BYTES:
+    if len(text) > len(str(limit)) + 3 or int(text) > limit:
         raise TooLarge(_TEXT, code="body_too_large")
 
 
 class LimitedBody:
-    """Wraps `receive` and counts what it hands out."""
+    """Wraps `receive` and counts what it hands out; `limit` is known once the route is."""
 
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
         self._count = 0
+        self.limit = MAX_BODY_BYTES
         self.is_complete = False
 
     async def __call__(self) -> Message:
@@ -53,7 +54,7 @@ class LimitedBody:
         if message["type"] == "http.request":
             self._count += len(message.get("body", b""))
             self.is_complete = not message.get("more_body", False)
-            if self._count > MAX_BODY_BYTES:
+            if self._count > self.limit:
                 raise TooLarge(_TEXT, code="body_too_large")
         return message
 

@@ -79,6 +79,10 @@ def _operation(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
         operation["parameters"] = parameters
     if route.body is not None:
         operation["requestBody"] = {"required": True, "content": _json(by_type[route.body])}
+    if route.upload:
+        file: JsonObject = {"type": "string", "contentMediaType": "application/octet-stream"}
+        form: JsonObject = {"type": "object", "properties": {route.upload: file}, "required": [route.upload]}
+        operation["requestBody"] = {"required": True, "content": {"multipart/form-data": {"schema": form}}}
     operation["responses"] = _responses(route, by_type)
     return operation
 
@@ -93,6 +97,8 @@ def _responses(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
         }
         if schema is not None:
             answers["202"] = {"description": "taken, without a stream", "content": _json(schema)}
+    elif route.media:
+        answers[str(route.status)] = {"description": "done", "content": {route.media: {}}}
     elif schema is None:
         answers[str(route.status)] = {"description": "done"}
     else:
@@ -100,7 +106,9 @@ def _responses(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
     errors = dict(_ERRORS)
     if route.kind != "read":
         errors |= _WRITE_ERRORS
-    if route.body is not None:
+    if route.upload:
+        errors["415"] = "its type is not accepted"
+    if route.body is not None or route.upload:
         errors["413"] = "the body is too large"
     envelope = _json(by_type[ErrorEnvelope])
     answers.update({status: {"description": text, "content": envelope} for status, text in sorted(errors.items())})

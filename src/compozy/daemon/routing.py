@@ -14,8 +14,11 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
+from compozy.daemon.body_limit import MAX_BODY_BYTES
 from compozy.runtime.services import Services
 
+# The most that a route for files may take; the handler has the exact bound, because it is a setting.
+UPLOAD_BYTES = 1 << 30
 # A record type, the members of an object, or nothing.
 Shape = type | GenericAlias | Mapping[str, object] | None
 
@@ -32,7 +35,9 @@ class Route:
 
     The rest describes the wire for OpenAPI (`daemon/openapi.py`): `body` is the struct that `read_body` decodes,
     `answer` a record type or the members of an object (``{"session": Session}``), None for an empty answer, and
-    `streams` says that the success is a stream of server-sent events (then `answer` is what comes instead).
+    `streams` says that the success is a stream of server-sent events (then `answer` is what comes instead). `upload`
+    names the part of a multipart body that is a file, `media` the type of an answer that is no JSON.
+    `most_body_bytes` bounds the request's body (contract §1.3).
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -47,3 +52,6 @@ class Route:
     answer: Shape = None
     status: int = 200
     streams: bool = False
+    upload: str = ""
+    media: str = ""
+    most_body_bytes: int = MAX_BODY_BYTES

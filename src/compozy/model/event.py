@@ -6,6 +6,7 @@ Sequences count from 1 within a session, without gaps, and are the ids of the ra
 
 import msgspec
 
+from compozy.model.attachment import AttachmentRef
 from compozy.model.record import Record
 from compozy.model.session import Failure, StopReason
 
@@ -69,6 +70,8 @@ class EventContent(Record, frozen=True, kw_only=True):
     usage: dict[str, object] | None = None
     runtime: dict[str, object] | None = None
     failure: Failure | None = None
+    attachments: tuple[AttachmentRef, ...] = ()
+    """Additive, of a user message: the files given with it."""
     raw: msgspec.Raw = msgspec.Raw(b"")
 
 

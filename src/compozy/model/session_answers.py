@@ -1,5 +1,6 @@
 """Answers of the session routes beside the session itself (contract §3.5; shapes)."""
 
+from compozy.model.attachment import AttachmentRef
 from compozy.model.event import SessionEvent
 from compozy.model.page import Page
 from compozy.model.record import Record
@@ -44,6 +45,7 @@ class QueuedInput(Record, frozen=True, kw_only=True):
     idempotency_key: str = ""
     runtime: RuntimeSelection | None = None
     target_turn_id: str = ""
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 class TurnHistory(Record, frozen=True, kw_only=True):

@@ -20,6 +20,9 @@ class MessagePart(Record, frozen=True, kw_only=True):
     output: object = None
     errorText: str = ""
     data: object = None
+    filename: str = ""
+    mediaType: str = ""
+    url: str = ""
 
 
 class UIMessage(Record, frozen=True, kw_only=True):

@@ -14,6 +14,7 @@ Raises `StoreUnavailable` when the file cannot be read or written, `ForeignStore
 from collections.abc import Sequence
 from typing import Protocol
 
+from compozy.model.attachment import AttachmentRef
 from compozy.model.definition import McpServer
 from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
@@ -51,6 +52,7 @@ class QueuedPrompt(Record, frozen=True, kw_only=True):
     target_turn_id: str = ""
     """The turn that a prompt of mode `steer` ends at its next resting point."""
     require_context: bool = False
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 class Spent(Record, frozen=True, kw_only=True):

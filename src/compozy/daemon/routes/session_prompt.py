@@ -11,7 +11,8 @@ from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.routes.sessions import SESSION, RuntimeBody, session_id_of
 from compozy.daemon.routing import Route
 from compozy.daemon.sse import EventStreamResponse
-from compozy.model.errors import InvalidRequest, Unprocessable
+from compozy.model.attachment import AttachmentRef
+from compozy.model.errors import InvalidRequest
 from compozy.model.event import StoredEvent
 from compozy.model.session_answers import CancelAnswer, PromptResult
 from compozy.runtime.services import Services
@@ -41,6 +42,12 @@ class PromptMessage(msgspec.Struct, frozen=True, kw_only=True):
         return "".join(part.text for part in self.parts if part.type == "text") or self.content
 
 
+class AttachmentBody(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that was uploaded before; what else a client sends of it is not looked at."""
+
+    id: str
+
+
 class PromptBody(Body, frozen=True, kw_only=True):
     message: str = ""
     message_id: str = ""
@@ -49,7 +56,7 @@ class PromptBody(Body, frozen=True, kw_only=True):
     expected_turn_id: str | None = None
     runtime: RuntimeBody | None = None
     require_context: bool = False
-    attachments: tuple[dict[str, object], ...] = ()
+    attachments: tuple[AttachmentBody, ...] = ()
     messages: tuple[PromptMessage, ...] = ()
 
 
@@ -58,6 +65,10 @@ class SteerBody(Body, frozen=True, kw_only=True):
     message_id: str
     idempotency_key: str
     expected_turn_id: str
+
+
+def _attachment(file: AttachmentBody) -> AttachmentRef:
+    return AttachmentRef(id=file.id.strip(), bytes=0, height=0, width=0, kind="", mime_type="", name="", sha256="")
 
 
 def _prompt_request(body: PromptBody) -> PromptRequest:
@@ -69,10 +80,6 @@ def _prompt_request(body: PromptBody) -> PromptRequest:
         if message_id and last.id and message_id != last.id:
             raise InvalidRequest("message_id differs from the id of the last user message in messages")
         message, message_id = message or last.text, message_id or last.id
-    if body.attachments:
-        raise Unprocessable(
-            "attachments are not offered by this version: put the material into a file of the workspace"
-        )
     return PromptRequest(
         message=message,
         message_id=message_id,
@@ -81,6 +88,7 @@ def _prompt_request(body: PromptBody) -> PromptRequest:
         expected_turn_id=(body.expected_turn_id or "").strip(),
         runtime=msgspec.structs.asdict(body.runtime) if body.runtime else None,
         require_context=body.require_context,
+        attachments=tuple(_attachment(file) for file in body.attachments),
     )
 
 

@@ -11,6 +11,7 @@ import msgspec
 from compozy.config.redaction import Redactor
 from compozy.config.redaction_stream import TextStream
 from compozy.model import times
+from compozy.model.attachment import AttachmentRef
 from compozy.model.event import EVENT_SCHEMA, EventContent, EventDraft
 from compozy.model.session import Failure
 
@@ -126,6 +127,7 @@ class EventMaker:
         usage: Mapping[str, object] | None = None,
         runtime: Mapping[str, object] | None = None,
         failure: Failure | None = None,
+        attachments: tuple[AttachmentRef, ...] = (),
         raw: msgspec.Raw = _NO_RAW,
         timestamp: str = "",
         is_clean: bool = False,
@@ -159,6 +161,7 @@ class EventMaker:
             usage=dict(usage) if usage else None,
             runtime=dict(runtime) if runtime else None,
             failure=failure,
+            attachments=tuple(msgspec.structs.replace(file, name=redact(file.name)) for file in attachments),
             raw=raw,
         )
         return EventDraft(

@@ -10,7 +10,7 @@ from compozy.model.session import Interaction, Session
 from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptEntry, TranscriptPage
 from compozy.runtime.sessions.segments import read_segments
-from compozy.runtime.sessions.transcript import TranscriptFold
+from compozy.runtime.sessions.transcript import TranscriptFold, files_path
 from compozy.store.interface import EventQuery, Store
 
 _DECODER = msgspec.json.Decoder(EventContent)
@@ -75,7 +75,7 @@ async def read_transcript(
             has_older = True
             break
         before = page[0].sequence
-    fold = TranscriptFold()
+    fold = TranscriptFold(files_path(session))
     older: list[TranscriptEntry] = []
     if not has_older and parts:
         # Of the newest segment a late event may be among those read; the older ones are done.

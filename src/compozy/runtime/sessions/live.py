@@ -33,8 +33,8 @@ from compozy.runtime.sessions.prompts import prompt_meta
 from compozy.runtime.sessions.questions import not_pending, resolve_orphan
 from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.settling import turn_ended
-from compozy.runtime.sessions.startup.turn_text import turn_text
 from compozy.runtime.sessions.supervision.restarts import TurnRunner
+from compozy.runtime.sessions.turn_input import turn_blocks
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
@@ -155,10 +155,10 @@ class LiveSession:
             return await self.inputs.enqueue(request, identity, read_choice(request.runtime, await self._config()))
         self._refuse_read_only()
         choice = read_choice(request.runtime, await self._config())
-        return await self._start(request.message, identity, choice, require_context=request.require_context)
+        return await self._start(request, identity, choice)
 
     async def _start(
-        self, text: str, identity: PromptRecord, choice: RuntimeSelection | None, *, require_context: bool
+        self, words: PromptRequest | QueuedPrompt, identity: PromptRecord, choice: RuntimeSelection | None
     ) -> Turn:
         self._is_admitting = True
         self._admitting_turn = identity.turn_id
@@ -168,7 +168,7 @@ class LiveSession:
                 if choice is not None:
                     await self._host.choose(choice)
                 try:
-                    process = await self._host.ensure_bound(self, require_context=require_context)
+                    process = await self._host.ensure_bound(self, require_context=words.require_context)
                 except CompozyError as error:
                     if choice is not None:
                         await self._host.restore(before)
@@ -177,13 +177,13 @@ class LiveSession:
                     if self._cancelled_start == identity.turn_id:
                         raise _cancelled_meanwhile() from error
                     raise
-                return await self._begin(text, identity, process, require_context=require_context)
+                return await self._begin(words, identity, process)
         finally:
             self._is_admitting = False
 
     async def start_queued(self, entry: QueuedPrompt, identity: PromptRecord) -> None:
         """Start the turn of a prompt that waited."""
-        await self._start(entry.text, identity, entry.runtime, require_context=entry.require_context)
+        await self._start(entry, identity, entry.runtime)
 
     async def steer(self, request: PromptRequest, identity: PromptRecord) -> PromptResult:
         """Hand a message to the running turn.
@@ -213,20 +213,21 @@ class LiveSession:
             )
 
     async def _begin(
-        self, text: str, identity: PromptRecord, process: AgentProcess, *, require_context: bool
+        self, words: PromptRequest | QueuedPrompt, identity: PromptRecord, process: AgentProcess
     ) -> Turn:
         turn_id = identity.turn_id
-        prompt_text = await turn_text(
-            self._deps.store, self._deps.slots, self.record, process.told, text, is_first=process.is_first_prompt
-        )
-        draft = self._maker.draft("user_message", turn_id, text=text, message_id=identity.message_id)
         turn = Turn(
             id=turn_id,
             message_id=identity.message_id,
             idempotency_key=identity.idempotency_key,
             start_sequence=0,
-            text=text,
-            require_context=require_context,
+            text=words.message if isinstance(words, PromptRequest) else words.text,
+            attachments=words.attachments,
+            require_context=words.require_context,
+        )
+        blocks = await turn_blocks(self._deps, self.record, process, turn)
+        draft = self._maker.draft(
+            "user_message", turn_id, text=turn.text, message_id=turn.message_id, attachments=turn.attachments
         )
         self._turn = turn
         try:
@@ -241,7 +242,6 @@ class LiveSession:
         turn.start_sequence = next(event.sequence for event in stored if event.turn_id == turn_id)
         meta = prompt_meta(is_first=process.is_first_prompt)
         process.is_first_prompt = False
-        blocks: list[dict[str, object]] = [{"type": "text", "text": prompt_text}]
         self._turn_task = asyncio.get_running_loop().create_task(self._run(turn, process, blocks, meta))
         return turn
 

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 import msgspec
 
 from compozy.model import ids, times
+from compozy.model.attachment import AttachmentRef
 from compozy.model.errors import Conflict, InvalidRequest, TooLarge
 from compozy.model.record import Record
 from compozy.model.session_answers import PromptResult
@@ -31,6 +32,7 @@ class PromptRequest(Record, frozen=True, kw_only=True):
     runtime: dict[str, object] | None = None
     require_context: bool = False
     """Refuse rather than let a new agent session take the place of one that is lost."""
+    attachments: tuple[AttachmentRef, ...] = ()
 
 
 class InputEdit(Record, frozen=True, kw_only=True):
@@ -48,7 +50,8 @@ def check_prompt(request: PromptRequest, max_bytes: int) -> None:
         InvalidRequest, TooLarge: naming the field.
     """
     for field in ("message", "message_id", "idempotency_key"):
-        if not getattr(request, field).strip():
+        # Files may speak for themselves.
+        if not getattr(request, field).strip() and not (field == "message" and request.attachments):
             raise InvalidRequest(f"{field} is required")
     if request.mode and request.mode not in MODES:
         raise InvalidRequest(f"mode {request.mode!r} must be one of {', '.join(MODES)}")
@@ -68,9 +71,16 @@ def check_size(text: str, max_bytes: int, field: str) -> None:
 
 def payload_digest(request: PromptRequest) -> str:
     """Return what must be equal for a retry to be the same prompt."""
-    payload = msgspec.json.encode(
-        [request.message, request.message_id, request.mode, request.expected_turn_id, request.runtime]
-    )
+    parts: list[object] = [
+        request.message,
+        request.message_id,
+        request.mode,
+        request.expected_turn_id,
+        request.runtime,
+    ]
+    if request.attachments:
+        parts.append([attachment.id for attachment in request.attachments])
+    payload = msgspec.json.encode(parts)
     return hashlib.sha256(payload).hexdigest()
 
 

@@ -35,6 +35,7 @@ def new_entry(
         runtime=runtime,
         target_turn_id=target,
         require_context=request.require_context,
+        attachments=request.attachments,
     )
 
 
@@ -132,6 +133,7 @@ def shown(record: SessionRecord) -> tuple[QueuedInput, ...]:
             idempotency_key=entry.idempotency_key,
             runtime=entry.runtime,
             target_turn_id=entry.target_turn_id,
+            attachments=entry.attachments,
         )
         for entry in record.queue
     )

@@ -42,6 +42,8 @@ async def history_text(store: Store, session_id: str, *, without_turn: str = "")
     left = HISTORY_BUDGET
     for entry in reversed(fold.entries()):
         text = "".join(part.text or "" for part in entry.message.parts).strip()
+        files = ", ".join(f"{part.filename} ({part.mediaType})" for part in entry.message.parts if part.filename)
+        text = "\n".join(part for part in (text, f"[attached: {files}]" if files else "") if part)
         if not text:
             continue
         line = f"{entry.message.role}: {text}"

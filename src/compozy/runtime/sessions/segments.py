@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from compozy.model.record import Record
+from compozy.model.session import Session
 from compozy.model.transcript import TranscriptEntry
-from compozy.runtime.sessions.transcript import TranscriptFold
+from compozy.runtime.sessions.transcript import TranscriptFold, files_path
 from compozy.store.interface import EventQuery, SessionRecord, Store, TranscriptSegment
 
 if TYPE_CHECKING:
@@ -44,6 +45,9 @@ class _Part(Record, frozen=True, kw_only=True):
     output: msgspec.Raw = _NONE
     errorText: str = ""
     data: msgspec.Raw = _NONE
+    filename: str = ""
+    mediaType: str = ""
+    url: str = ""
 
 
 class _Message(Record, frozen=True, kw_only=True):
@@ -79,15 +83,18 @@ def read_segments(segments: Sequence[TranscriptSegment]) -> list[tuple[Transcrip
     return parts if follow and all(parts) else []
 
 
-async def fold_turns(store: Store, session_id: str, until: int) -> bool:
-    """Keep the turns that ended with the event `until`, unless few events are left to fold; say whether any were."""
+async def fold_turns(store: Store, session_id: str, until: int, *, files: str = "") -> bool:
+    """Keep the turns that ended with the event `until`, unless few events are left to fold; say whether any were.
+
+    `files` is the path below which the session's attachments can be read.
+    """
     end = await store.transcript_end(session_id)
     if until - end.last < WORTH_KEEPING:
         return False
     before = await store.read_segments(session_id, entries=1)
     known = read_segment(before[-1]) if before else ()
     turns = {(entry.message.metadata or {}).get("turn_id") for entry in known}
-    fold, position, first, is_continued = TranscriptFold(), end.last, end.last + 1, False
+    fold, position, first, is_continued = TranscriptFold(files), end.last, end.last + 1, False
     while position < until:
         page = await store.read_events(session_id, EventQuery(after_sequence=position, limit=_PAGE))
         page = tuple(event for event in page if event.sequence <= until)
@@ -96,7 +103,7 @@ async def fold_turns(store: Store, session_id: str, until: int) -> bool:
         if not is_continued and any(event.turn_id in turns for event in page if event.turn_id):
             # Late words of a turn that is kept already: its segment is made anew.
             is_continued, first = True, before[-1].first
-            fold, position = TranscriptFold(), end.last
+            fold, position = TranscriptFold(files), end.last
             fold.seed(known)
             continue
         fold.add(page)
@@ -114,24 +121,25 @@ class Folder:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._until: dict[str, int] = {}
+        self._until: dict[str, tuple[int, str]] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def consider(self, before: SessionRecord, record: SessionRecord, live: "LiveSession | None") -> None:
         """Fold a session when a turn of it ended with this change."""
         if before.turn_id and not record.turn_id and live is not None:
-            self.fold_soon(record.session.id, live.journal.ring.last_sequence)
+            self.fold_soon(record.session, live.journal.ring.last_sequence)
 
-    def fold_soon(self, session_id: str, until: int) -> None:
+    def fold_soon(self, session: Session, until: int) -> None:
         """Take note that the turns up to an event have ended."""
-        self._until[session_id] = until
+        session_id = session.id
+        self._until[session_id] = (until, files_path(session))
         if session_id not in self._tasks:
             self._tasks[session_id] = asyncio.get_running_loop().create_task(self._fold(session_id))
 
     async def _fold(self, session_id: str) -> None:
         try:
-            while (until := self._until.pop(session_id, None)) is not None:
-                await fold_turns(self._store, session_id, until)
+            while (found := self._until.pop(session_id, None)) is not None:
+                await fold_turns(self._store, session_id, found[0], files=found[1])
         except Exception:
             log.warning("the transcript of %s could not be folded", session_id, exc_info=True)
         finally:

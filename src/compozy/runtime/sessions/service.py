@@ -23,6 +23,7 @@ from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
 from compozy.runtime.mcp_servers import McpAsk, given, resolve_mcp_servers
+from compozy.runtime.sessions.attachments.service import SessionAttachments
 from compozy.runtime.sessions.blobs import remove_blobs
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
 from compozy.runtime.sessions.create import CreateRequest, block_context, check_request, new_record
@@ -71,6 +72,7 @@ class Sessions:
         self._titles = AutoTitles(deps, self)
         self.waits = Waits()
         self._folder = Folder(deps.store)
+        self.attachments = SessionAttachments(deps, self)
 
     # --- life
 
@@ -259,6 +261,7 @@ class Sessions:
         """
         check_prompt(request, self._deps.config.session.busy_input.max_text_bytes)
         live = await self.live(session_id)
+        request = await self.attachments.resolved(live.record.session, request)
         if self._is_closing:
             raise Conflict("the daemon is shutting down: start it again and prompt then", code="daemon_draining")
         if request.mode and live.record.session.state == "stopped":

@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 
+from compozy.model.attachment import AttachmentRef
 from compozy.model.event import EventContent, StoredEvent
+from compozy.model.session import Session
 from compozy.model.transcript import MessagePart, TranscriptEntry, UIMessage
 
 _DECODER = msgspec.json.Decoder(EventContent)
@@ -34,6 +36,9 @@ class _Part:
     output: msgspec.Raw | None = None
     error_text: str = ""
     data: msgspec.Raw | None = None
+    filename: str = ""
+    media_type: str = ""
+    url: str = ""
 
     def render(self) -> MessagePart:
         return MessagePart(
@@ -48,6 +53,9 @@ class _Part:
             output=self.output,
             errorText=self.error_text,
             data=self.data,
+            filename=self.filename,
+            mediaType=self.media_type,
+            url=self.url,
         )
 
 
@@ -72,6 +80,11 @@ class _Message:
         return TranscriptEntry(message=message, start_sequence=self.start, sequence=self.last)
 
 
+def files_path(session: Session) -> str:
+    """Return the path below which a session's attachments can be read."""
+    return f"/api/workspaces/{session.workspace_id}/sessions/{session.id}/attachments"
+
+
 def tool_fields(content: EventContent) -> tuple[str, msgspec.Raw]:
     """Return the name and input of a tool event, from its raw update."""
     try:
@@ -87,9 +100,13 @@ def tool_fields(content: EventContent) -> tuple[str, msgspec.Raw]:
 
 
 class TranscriptFold:
-    """Folds events in sequence order; `take_changed` gives the entries that changed since the last call."""
+    """Folds events in sequence order; `take_changed` gives the entries that changed since the last call.
 
-    def __init__(self) -> None:
+    `files` is the path below which the session's attachments can be read.
+    """
+
+    def __init__(self, files: str = "") -> None:
+        self._files = files
         self._messages: dict[str, _Message] = {}
         self._changed: dict[str, None] = {}
         self.last_sequence = 0
@@ -118,10 +135,16 @@ class TranscriptFold:
     def _user(self, event: StoredEvent, content: EventContent) -> None:
         key = f"user:{event.turn_id}"
         message = _Message(content.message_id or event.id, "user", event.sequence, event.sequence)
-        message.parts.append(_Part("text", texts=[content.text], state="done"))
+        if content.text or not content.attachments:
+            message.parts.append(_Part("text", texts=[content.text], state="done"))
+        message.parts += [self._file(attachment) for attachment in content.attachments]
         message.metadata = {"turn_id": event.turn_id, "created_at": event.timestamp}
         self._messages[key] = message
         self._changed[key] = None
+
+    def _file(self, attachment: AttachmentRef) -> _Part:
+        url = f"{self._files}/{attachment.id}/bytes" if self._files else ""
+        return _Part("file", id=attachment.id, filename=attachment.name, media_type=attachment.mime_type, url=url)
 
     def _assistant(self, event: StoredEvent, content: EventContent) -> None:
         message = self._messages.get(event.turn_id)

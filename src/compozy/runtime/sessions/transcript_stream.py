@@ -15,7 +15,7 @@ from compozy.model.event import StoredEvent
 from compozy.model.session import Session
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.sessions.history import GENERATION, session_event
-from compozy.runtime.sessions.transcript import TranscriptFold
+from compozy.runtime.sessions.transcript import TranscriptFold, files_path
 from compozy.store.interface import EventQuery
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Fence:
 async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence, limit: int) -> AsyncIterator[bytes]:
     """Yield the frames until the session stops or the client goes."""
     session = await sessions.get(session_id)
-    fold = TranscriptFold()
+    fold = TranscriptFold(files_path(session))
     position = fence.after or 0
     reset = "" if fence.after is None else fence.reason_to_reset(session, await sessions.last_sequence(session_id))
     if fence.after is None or reset:

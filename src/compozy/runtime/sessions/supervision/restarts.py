@@ -21,9 +21,9 @@ from compozy.runtime.sessions.journal import Journal, change_runtime
 from compozy.runtime.sessions.ladder import CONTEXT_LOST, lost_marker
 from compozy.runtime.sessions.process import AgentProcess, ProcessOwner
 from compozy.runtime.sessions.prompts import prompt_meta
-from compozy.runtime.sessions.startup.turn_text import turn_text
 from compozy.runtime.sessions.supervision.turn import Turn
 from compozy.runtime.sessions.supervision.watch import TurnReports
+from compozy.runtime.sessions.turn_input import turn_blocks
 from compozy.runtime.sessions.turns import TurnEnd, asked_end, run_turn
 from compozy.store.interface import SessionRecord
 
@@ -56,7 +56,11 @@ class TurnRunner:
             if isinstance(found, TurnEnd):
                 return process, found
             process, meta = found, prompt_meta(is_first=found.is_first_prompt)
-            blocks = [{"type": "text", "text": await self._text(turn, found)}, *blocks[1:]]
+            try:
+                # What the new process is told: the request, and what the turn has done already.
+                blocks = await turn_blocks(self._deps, self._journal.record, process, turn, is_restarted=True)
+            except CompozyError as error:
+                return process, self._untold(turn, error)
             found.is_first_prompt = False
 
     async def _restart(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> AgentProcess | TurnEnd:
@@ -95,22 +99,15 @@ class TurnRunner:
         note = "the agent had died and was being started again"
         return TurnEnd(drafts=(asked_end(turn, self._maker, note),), process_lost=True)
 
+    def _untold(self, turn: Turn, error: CompozyError) -> TurnEnd:
+        failure = self._maker.failure("prompt_failure", error.message)
+        draft = self._maker.draft("error", turn.id, error=failure.summary, stop_reason="error", failure=failure)
+        return TurnEnd(drafts=(draft,))
+
     def _refused(self, turn: Turn, error: CompozyError) -> TurnEnd:
         failure = self._maker.failure("load_session_failure", error.message)
         draft = self._maker.draft("error", turn.id, error=failure.summary, stop_reason=CONTEXT_LOST, failure=failure)
         return TurnEnd(drafts=(draft,), process_lost=True, fatal="load_session_failure", summary=error.message)
-
-    async def _text(self, turn: Turn, process: AgentProcess) -> str:
-        """Return what the new process is told: the request, and what the turn has done already."""
-        return await turn_text(
-            self._deps.store,
-            self._deps.slots,
-            self._journal.record,
-            process.told,
-            turn.text,
-            is_first=process.is_first_prompt,
-            restarted_turn=turn.id,
-        )
 
     # --- what is told
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Literal
 
 from compozy.model import times
+from compozy.model.attachment import AttachmentRef
 from compozy.model.session import Activity
 
 EndReason = Literal["", "cancelled", "interrupted", "timeout", "deadline"]
@@ -58,6 +59,7 @@ class Turn:
     start_sequence: int
     text: str = ""
     """What the user said, as the agent was told it."""
+    attachments: tuple[AttachmentRef, ...] = ()
     require_context: bool = False
     """The agent must remember the session: no new agent session may take its place."""
     ending: EndReason = ""
