@@ -4,6 +4,7 @@ from tests.promises import Promise
 
 _TEXT = "tests/unit/runtime/test_prompt_text.py::"
 _STARTUP = "tests/interaction/sessions/test_startup.py::"
+_FILES = "tests/interaction/sessions/test_attachments.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -134,6 +135,63 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "issue 6 item 1, P34",
         "A session keeps its digests and says what became of its definition.",
         _STARTUP + "test_a_session_keeps_its_digests_and_says_what_became_of_its_definition",
+    ),
+    # ---- files with a prompt ----
+    (
+        "files-kept",
+        "contract §3.5",
+        "A file is kept as it came and can be read and deleted.",
+        _FILES + "test_a_file_is_kept_as_it_came_and_can_be_read_and_deleted",
+    ),
+    (
+        "files-refused",
+        "contract §3.1, §2.2",
+        "Too large is 413, a type that is not allowed 415, each with its reason.",
+        _FILES + "test_what_cannot_be_kept_is_refused_with_its_reason",
+    ),
+    (
+        "files-sent",
+        "contract §5.4 step 8",
+        "Files reach the agent in the form it takes and stay in events and transcript.",
+        _FILES + "test_files_reach_the_agent_in_the_form_it_takes_and_stay_in_events_and_transcript",
+    ),
+    (
+        "files-unsupported",
+        "contract §5.4 step 8",
+        "What the agent cannot take is 422; text becomes plain text where it embeds nothing.",
+        _FILES + "test_what_the_agent_cannot_take_is_refused_and_text_becomes_plain_text",
+    ),
+    (
+        "files-again",
+        "issue 6 item 3",
+        "A new agent session is told of earlier files and given them again.",
+        _FILES + "test_a_new_agent_session_is_told_of_earlier_files_and_given_them_again",
+    ),
+    (
+        "files-media",
+        "contract §2.2",
+        "What a file is comes from its bytes.",
+        "tests/unit/runtime/test_media.py"
+        "::test_an_image_is_known_by_its_bytes_with_its_size_whatever_it_is_called",
+    ),
+    (
+        "files-cli",
+        "contract §4.1",
+        "Files go with a prompt from the command line.",
+        "tests/interaction/cli/test_session_inputs.py::test_files_go_with_a_prompt",
+    ),
+    (
+        "inputs-cli",
+        "contract §4.1",
+        "Prompts that wait are listed, edited, promoted and withdrawn from the command line.",
+        "tests/interaction/cli/test_session_inputs.py"
+        "::test_prompts_that_wait_are_listed_edited_promoted_and_withdrawn",
+    ),
+    (
+        "archive-cli",
+        "contract §3.5, §4.1",
+        "A stopped session is put away and taken back.",
+        "tests/interaction/cli/test_session_inputs.py::test_a_stopped_session_is_put_away_and_taken_back",
     ),
 )
 

@@ -429,7 +429,6 @@ PROMISES: tuple[Promise, ...] = (
         _RECOVERY + "test_a_daemon_killed_during_the_wait_leaves_an_interrupted_turn",
     ),
     _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
-    _later("attachments", "contract §3.5", "files with a prompt", "issue 6: attachments"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),
     Promise(
         "sessions-delete-final",

@@ -28,6 +28,8 @@ _COMMANDS = "compozy.cli.commands."
 GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("agent", "List, inspect, check and change agent definitions."),
     GroupEntry("session", "Create, prompt, watch and stop sessions."),
+    GroupEntry("session input", "Prompts that wait for a busy session."),
+    GroupEntry("session attachments", "Files given to agents with prompts."),
     GroupEntry("workspace", "Register the folders agents work in."),
     GroupEntry("capability", "Show, export and verify single capabilities."),
     GroupEntry("extension", "Add agents that come in a folder of their own."),
@@ -74,6 +76,15 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry(
         "session prompt-cancel", _COMMANDS + "session_write:session_prompt_cancel", "Cancel the running turn."
     ),
+    CommandEntry("session input list", _COMMANDS + "session_input:input_list", "List the prompts that wait."),
+    CommandEntry("session input edit", _COMMANDS + "session_input:input_edit", "Give a waiting prompt another text."),
+    CommandEntry("session input cancel", _COMMANDS + "session_input:input_cancel", "Withdraw a waiting prompt."),
+    CommandEntry("session input steer", _COMMANDS + "session_input:input_steer", "Let one take over the turn."),
+    CommandEntry(
+        "session attachments upload", _COMMANDS + "session_attachments:attachments_upload", "Keep files for prompts."
+    ),
+    CommandEntry("session archive", _COMMANDS + "session_archive:session_archive", "Put a stopped session away."),
+    CommandEntry("session unarchive", _COMMANDS + "session_archive:session_unarchive", "Take one back."),
     CommandEntry("session stop", _COMMANDS + "session_write:session_stop", "Stop a session; its history stays."),
     CommandEntry("session rename", _COMMANDS + "session_write:session_rename", "Rename a session."),
     CommandEntry("session remove", _COMMANDS + "session_write:session_remove", "Delete a session and its history."),

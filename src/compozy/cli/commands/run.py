@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from compozy.cli import completions
+from compozy.cli.attaching import attach_option, uploaded
 from compozy.cli.commands.agent_read import with_source
 from compozy.cli.commands.session_write import PERMISSION_MODES
 from compozy.cli.connection import JsonObject, as_json, text_of
@@ -67,6 +68,7 @@ class Choice(NamedTuple):
 )
 @click.option("--name", help="A name to recognise the session by.")
 @click.option("--keep", is_flag=True, help="Leave the session running afterwards.")
+@attach_option
 @turn_options
 @pass_invocation
 def run(
@@ -78,6 +80,7 @@ def run(
     permissions: str,
     name: str | None,
     keep: bool,
+    attach: tuple[str, ...],
     on_ask: str | None,
     timeout: float | None,
     require_context: bool,
@@ -98,7 +101,8 @@ def run(
         _announce(invocation, choice, session, context)
         options = TurnOptions(on_ask=mode, timeout=timeout, stops_session=not keep)
         try:
-            result = _drive(client, invocation, session, prompt_body(task, require_context=require_context), options)
+            body = prompt_body(task, require_context=require_context)
+            result = _drive(client, invocation, session, body, attach, options)
         except LocalError as error:
             return _refused(invocation, error)
     first = with_source({"agent_reason": choice.reason}, context)
@@ -126,11 +130,18 @@ def open_session(
 
 
 def _drive(
-    client: "Client", invocation: Invocation, session: "Session", body: JsonObject, options: TurnOptions
+    client: "Client",
+    invocation: Invocation,
+    session: "Session",
+    body: JsonObject,
+    attach: tuple[str, ...],
+    options: TurnOptions,
 ) -> TurnResult:
     """Run the one turn; stop the session afterwards, however it ended, unless it was left running on purpose."""
     stop = options.stops_session
     try:
+        if attach:
+            body = {**body, "attachments": uploaded(client, session, attach)}
         return Turn(client, invocation, session, options).run(body)
     except LocalError as error:
         stop = stop and error.code != LEFT_RUNNING

@@ -3,6 +3,7 @@
 import click
 
 from compozy.cli import completions
+from compozy.cli.attaching import attach_option, uploaded
 from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
@@ -21,6 +22,7 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
         'compozy session prompt sess-0123456789abcdef "go on" --on-ask deny -o json',
         'compozy session prompt sess-0123456789abcdef "later" --queue',
         'compozy session prompt sess-0123456789abcdef "as we said" --require-context',
+        'compozy session prompt sess-0123456789abcdef "what is wrong here?" --attach screen.png',
     ),
 )
 @click.argument("session_id", shell_complete=completions.sessions)
@@ -37,6 +39,7 @@ EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
 @click.option("--expected-turn-id", help="Refuse unless this turn is running (needed by --interrupt).")
 @click.option("--message-id", help="Identity of the message, to send it again safely.")
 @click.option("--idempotency-key", help="Identity of the request, to send it again safely.")
+@attach_option
 @turn_options
 @pass_invocation
 def session_prompt(
@@ -52,6 +55,7 @@ def session_prompt(
     expected_turn_id: str | None,
     message_id: str | None,
     idempotency_key: str | None,
+    attach: tuple[str, ...],
     on_ask: str | None,
     timeout: float | None,
     require_context: bool,
@@ -72,6 +76,8 @@ def session_prompt(
     options = TurnOptions(on_ask=who_answers(invocation, on_ask), timeout=timeout)
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
+        if attach:
+            body["attachments"] = uploaded(client, session, attach)
         turn = Turn(client, invocation, session, options)
         result = turn.run(body)
     if result.queued is not None:

@@ -80,7 +80,7 @@ def session_stop(invocation: Invocation, session_id: str) -> None:
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
         client.sessions.stop(session)
-    _done(invocation, {"session_id": session_id, "stopped": True}, f"stopped {session_id}")
+    done(invocation, {"session_id": session_id, "stopped": True}, f"stopped {session_id}")
 
 
 @command(
@@ -108,7 +108,7 @@ def session_approve(
             turn_id or (chosen.turn_id if chosen else ""),
             decision,
         )
-    _done(invocation, as_json(answer), f"{answer.outcome}: {answer.resolved_decision or answer.decision}")
+    done(invocation, as_json(answer), f"{answer.outcome}: {answer.resolved_decision or answer.decision}")
 
 
 def _question(session_id: str, pending: "Sequence[Interaction]", request_id: str | None) -> "Interaction | None":
@@ -142,7 +142,7 @@ def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
         session = client.sessions.get(session_id)
         answer = client.sessions.cancel(session)
     outcome = answer.outcome
-    _done(
+    done(
         invocation,
         as_json(answer),
         "nothing is running" if outcome == "nothing-in-flight" else "the turn was cancelled",
@@ -160,7 +160,7 @@ def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
         session = client.sessions.get(session_id)
         confirm(invocation, f'Delete session "{session_id}"?', yes)
         client.sessions.delete(session)
-    _done(invocation, {"session_id": session_id, "removed": True}, f"removed {session_id}")
+    done(invocation, {"session_id": session_id, "removed": True}, f"removed {session_id}")
 
 
 @command("rename", examples=("compozy session rename sess-0123456789abcdef review",))
@@ -189,7 +189,8 @@ def confirm(invocation: Invocation, question: str, yes: bool) -> None:
     click.confirm(question, abort=True, err=True, prompt_suffix=" ")
 
 
-def _done(invocation: Invocation, answer: JsonObject, text: str) -> None:
+def done(invocation: Invocation, answer: JsonObject, text: str) -> None:
+    """Print what a change came to: the text for a person, the answer for a program."""
     if invocation.is_human:
         write(f"{text}\n")
     elif invocation.format == "json":

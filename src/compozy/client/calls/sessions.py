@@ -5,8 +5,10 @@ Whatever is done with one session takes the session itself, which names its work
 
 from collections.abc import Mapping
 
-from compozy.client.calls.caller import Calls, given, segment
+from compozy.client.calls.caller import Calls, decode, given, segment
 from compozy.client.calls.streams import EventFollower, PromptStream
+from compozy.client.multipart import one_file
+from compozy.model.attachment import Attachment
 from compozy.model.event import SessionEvent
 from compozy.model.session import Interaction, Session
 from compozy.model.session_answers import (
@@ -157,6 +159,23 @@ class SessionCalls(Calls):
         path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}"
         body = {"text": text, "message_id": message_id, "idempotency_key": idempotency_key}
         return self._send("PUT", path, QueuedInput, "input", body=body)
+
+    def upload(self, session: Session, name: str, data: bytes) -> Attachment:
+        """Keep a file for prompts of the session; name it in `attachments` of a prompt's body."""
+        content_type, body = one_file(name, data)
+        answer = self._transport.request(
+            "POST", f"{path_of(session)}/attachments", body=body, headers={"content-type": content_type}, timeout=120
+        )
+        return decode(answer.body, Attachment, "attachment")
+
+    def attachment(self, session: Session, attachment_id: str) -> bytes:
+        """Return the bytes of a kept file."""
+        path = f"{path_of(session)}/attachments/{segment(attachment_id)}/bytes"
+        return self._transport.request("GET", path, timeout=120).body
+
+    def delete_attachment(self, session: Session, attachment_id: str) -> None:
+        """Remove a kept file."""
+        self._do("DELETE", f"{path_of(session)}/attachments/{segment(attachment_id)}")
 
     def events(
         self,
