@@ -171,8 +171,7 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "files-media",
         "contract §2.2",
         "What a file is comes from its bytes.",
-        "tests/unit/runtime/test_media.py"
-        "::test_an_image_is_known_by_its_bytes_with_its_size_whatever_it_is_called",
+        "tests/unit/runtime/test_media.py::test_an_image_is_known_by_its_bytes_with_its_size_whatever_it_is_called",
     ),
     (
         "files-cli",
