@@ -253,7 +253,22 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         "models-dev",
         "contract 3.6",
-        "models of models.dev are a source",
-        deferred="issue 5: compozy opens no connection of its own to anywhere; the source stays absent",
+        "models.dev is a source between the lists and the built-in rows, kept in the home",
+        "tests/unit/runtime/test_models_dev.py::"
+        "test_what_was_fetched_is_kept_in_the_home_and_ranks_between_the_lists_and_the_built_in_rows",
+    ),
+    Promise(
+        "models-dev-asked",
+        "contract 3.6",
+        "it is asked on request only, at the address in the settings; without one nothing is reached",
+        "tests/interaction/cli/test_providers.py::"
+        "test_models_dev_is_asked_on_request_only_and_from_the_address_in_the_settings",
+    ),
+    Promise(
+        "models-dev-fails",
+        "contract 3.6",
+        "a failed question says why; what was known stays and is called stale",
+        "tests/unit/runtime/test_models_dev.py::"
+        "test_a_failed_question_says_why_and_what_was_known_stays_and_is_called_stale",
     ),
 )

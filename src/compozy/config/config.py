@@ -14,6 +14,7 @@ from compozy.config.sections import (
     HttpSection,
     LimitsSection,
     LogSection,
+    ModelsDevSection,
     ObservabilitySection,
     PermissionsSection,
     RedactSection,
@@ -50,6 +51,7 @@ class Config(Record, frozen=True, kw_only=True):
     hooks: HooksSection = HooksSection()
     mcp_servers: tuple[Free, ...] = ()
     history: HistorySection = HistorySection()
+    models_dev: ModelsDevSection = ModelsDevSection()
     roles: RolesSection = RolesSection()
     providers: dict[str, Provider] = {}
     notes: tuple[str, ...] = ()

@@ -74,7 +74,7 @@ def is_table(key: Key) -> bool:
 
 def lifecycle_of(key: Key) -> Lifecycle:
     """Return how a change is applied: at once, or by a restart of the daemon (contract §2.1)."""
-    if key[:1] in (("roles",), ("mcp_servers",)) or key[:2] == ("skills", "disabled_skills"):
+    if key[:1] in (("roles",), ("mcp_servers",), ("models_dev",)) or key[:2] == ("skills", "disabled_skills"):
         return "live"
     if key[:1] == ("providers",) and key[2:3] in (("models",), ("mcp_servers",)):
         return "live"

@@ -33,6 +33,7 @@ def take_over(config: Config, fresh: Config) -> tuple[tuple[Key, ...], tuple[Key
         providers = {name: _with_models(row, fresh.providers.get(name)) for name, row in config.providers.items()}
         providers |= added
         changed = {"roles": fresh.roles, "skills": skills, "providers": providers, "mcp_servers": fresh.mcp_servers}
+        changed["models_dev"] = fresh.models_dev
         for name, value in changed.items():
             msgspec.structs.force_setattr(config, name, value)
     waiting = differing_keys(config, fresh)

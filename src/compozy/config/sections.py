@@ -249,6 +249,12 @@ class HistorySection(Record, frozen=True, kw_only=True):
     max_bytes: Annotated[int, msgspec.Meta(ge=1 << 20)] = 256 << 20
 
 
+class ModelsDevSection(Record, frozen=True, kw_only=True):
+    """[models_dev]: where facts about models are fetched from when somebody asks; empty reaches nothing."""
+
+    url: str = ""
+
+
 class HooksSection(Record, frozen=True, kw_only=True):
     """[hooks]: the declarations as written; `runtime` reads them."""
 

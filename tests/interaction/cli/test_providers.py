@@ -2,7 +2,9 @@
 
 import json
 import sys
+import threading
 from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -134,6 +136,42 @@ def test_the_state_of_a_provider_follows_its_settings_while_the_daemon_runs(serv
     assert "uses it from now on" in model.err
     listed = {row["name"]: row for row in sequence(served("provider", "list", "-o", "json").json())}
     assert listed["mine"]["default_model"] == "m-2" and listed["mine"]["waits_for_restart"] == ["command"]
+
+
+def test_models_dev_is_asked_on_request_only_and_from_the_address_in_the_settings(served: Cli) -> None:
+    nowhere = served("provider", "refresh", "--source", "models_dev")
+    assert nowhere.code != 0 and "compozy config set models_dev.url" in nowhere.err
+    assert "models_dev" not in served("provider", "models", "list", "claude", "--all", "-o", "json").out
+    document = {"anthropic": {"models": {"claude-sonnet-5": {"limit": {"context": 77}}}}}
+    asked: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+        def do_GET(self) -> None:
+            asked.append(self.path)
+            body = json.dumps(document).encode()
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        address = f"http://127.0.0.1:{server.server_address[1]}/api.json"
+        assert "uses it from now on" in served("config", "set", "models_dev.url", address).err
+        assert served("provider", "models", "list", "claude").code == 0 and asked == []
+        done = served("provider", "refresh", "--source", "models_dev")
+        assert done.code == 0 and "succeeded" in done.out and asked == ["/api.json"]
+        server.shutdown()
+        thread.join(30)
+    rows = sequence(served("provider", "models", "list", "claude", "-o", "json").json())
+    sonnet = next(row for row in rows if row["model_id"] == "claude-sonnet-5")
+    assert sonnet["context_window"] == 77
+    gone = served("provider", "refresh", "--source", "models_dev")
+    assert gone.code == 69 and "does not answer" in gone.out
 
 
 @pytest.fixture(scope="module")

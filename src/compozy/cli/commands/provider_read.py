@@ -118,23 +118,34 @@ def models_list(invocation: Invocation, name: str | None, everything: bool) -> N
     print_rows(invocation, rows, MODEL_COLUMNS, name="models", empty=empty)
 
 
-@command("refresh", examples=("compozy provider refresh openai-compatible", "compozy provider refresh"))
+@command(
+    "refresh",
+    examples=(
+        "compozy provider refresh openai-compatible",
+        "compozy provider refresh",
+        "compozy provider refresh --source models_dev",
+    ),
+)
 @click.argument("name", required=False)
+@click.option("--source", type=click.Choice(["provider_live", "models_dev"]), help="Ask this source only.")
 @pass_invocation
-def provider_refresh(invocation: Invocation, name: str | None) -> int:
-    """Ask provider NAME, or every one that can be asked, for its models."""
+def provider_refresh(invocation: Invocation, name: str | None, source: str | None) -> int:
+    """Ask provider NAME, or every one that can be asked, for its models; models.dev too, where it has an address."""
     from compozy.client import ApiError  # noqa: PLC0415 - start-up cost
 
     with connected(invocation) as client:
         try:
-            answer = as_json(client.providers.refresh(name or ""))
+            answer = as_json(client.providers.refresh(name or "", source=source or ""))
         except ApiError as error:
             if "sources" not in error.envelope:
                 raise
             answer = dict(error.envelope)
-    rows = [row for row in objects(answer.get("sources")) if row.get("source_kind") == "provider_live"]
+    rows = [
+        row for row in objects(answer.get("sources")) if row.get("source_kind") in ("provider_live", "models_dev")
+    ]
     columns = (
         Column("PROVIDER", "provider_id"),
+        Column("SOURCE", "source_id"),
         Column("MODELS", "row_count"),
         Column("STATE", "refresh_state"),
         Column("WHY", "last_error"),

@@ -34,10 +34,10 @@ class ProviderCalls(Calls):
         query = {"provider_id": name, "view": view}
         return self._get(f"{_CATALOG}/models", tuple[ModelRow, ...], "models", query)
 
-    def refresh(self, name: str = "") -> ModelSources:
-        """Ask one provider, or every one that can be asked, for its models."""
+    def refresh(self, name: str = "", *, source: str = "") -> ModelSources:
+        """Ask one provider, or every one that can be asked, for its models; `source` asks one source only."""
         place = f"{_CATALOG}/providers/{segment(name)}/models" if name else f"{_CATALOG}/models"
-        return self._send("POST", f"{place}/refresh", ModelSources)
+        return self._send("POST", f"{place}/refresh", ModelSources, body=given(source_id=source))
 
     def sources(self, name: str = "") -> tuple[ModelSourceStatus, ...]:
         """Return where the models of one provider or of all come from, and how fresh that is."""

@@ -70,9 +70,10 @@ async def list_models(app: Services, request: Request) -> Response:
 
 async def refresh_models(app: Services, request: Request) -> Response:
     """Ask the providers for their models; 503 when one did not answer."""
-    await read_body(request, RefreshModels)
+    body = await read_body(request, RefreshModels)
     try:
-        found = await app.providers.refresh(request.path_params.get("provider_id", ""))
+        name = request.path_params.get("provider_id", "")
+        found = await app.providers.refresh(name, source=body.source_id.strip())
     except NotFound as missing:
         raise InvalidRequest(missing.message, code=missing.code) from missing
     return json_response(found, _UNAVAILABLE if found.error else 200)

@@ -125,18 +125,27 @@ def models_at(base_url: str, key: str, seconds: float = PROBE_SECONDS) -> tuple[
             "unknown", f"base_url {base_url!r} is no http address; write it like http://127.0.0.1:11434/v1"
         )
     headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return read_models(fetch(address, headers, seconds, _MAX_BYTES), address)
+
+
+def fetch(address: str, headers: Mapping[str, str], seconds: float, most: int) -> bytes:
+    """Return what an http or https address answers; one byte over `most` when it is more than that.
+
+    Raises:
+        CannotAsk: it does not answer, refuses, or sends elsewhere.
+    """
     try:
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310 - http and https only, see above
+        request = urllib.request.Request(address, headers=dict(headers))  # noqa: S310 - callers check the scheme
         # No redirects: the key is for this address alone.
         with urllib.request.build_opener(_NoRedirect).open(request, timeout=seconds) as answer:
-            data: bytes = answer.read(_MAX_BYTES + 1)
+            data: bytes = answer.read(most + 1)
+            return data
     except urllib.error.HTTPError as error:
         error.close()
         raise CannotAsk(_state_of(error.code), f"{address} answers {error.code} {error.reason}") from error
     except (OSError, http.client.HTTPException, ValueError) as error:
         reason = getattr(error, "reason", None) or error
         raise CannotAsk("transient", f"{address} does not answer: {reason}; is the server running?") from error
-    return read_models(data, address)
 
 
 def read_models(data: bytes, source: str) -> tuple[str, ...]:

@@ -39,6 +39,8 @@ from compozy.model.provider_answers import (
 from compozy.model.times import now
 from compozy.runtime.providers.asking import PROBE_SECONDS, CannotAsk, classify, models_at, read_models, run, shown
 from compozy.runtime.providers.catalog import Heard, model_rows, source_states
+from compozy.runtime.providers.models_dev import NAMES as MODELS_DEV_NAMES
+from compozy.runtime.providers.models_dev import ModelsDev
 from compozy.runtime.providers.settings_rows import provider_changes, settings_row
 
 
@@ -54,6 +56,7 @@ class Providers:
         self._heard: dict[str, Heard] = {}
         # One per provider: two clients that ask at once share no half-written answer.
         self._asking: dict[str, asyncio.Lock] = {}
+        self._models_dev = ModelsDev(home)
         # The settings as the file has them, read again when it changed: (what it looked like, settings).
         self._written: tuple[tuple[int, ...], Config] = ((), config)
 
@@ -187,18 +190,53 @@ class Providers:
             NotFound: there is no such provider.
         """
         chosen = [self.find(name)] if name else list(self._config.providers.values())
-        return [row for one in chosen for row in model_rows(one, self._heard.get(one.id), view=view, source=source)]
+        return [
+            row
+            for one in chosen
+            for row in model_rows(
+                one, self._heard.get(one.id), self._models_dev.about(one.id), view=view, source=source
+            )
+        ]
 
     def sources(self, name: str = "") -> list[ModelSourceStatus]:
         """Return the state of every source of one provider or of all."""
         chosen = [self.find(name)] if name else list(self._config.providers.values())
-        return [row for one in chosen for row in source_states(one, self._heard.get(one.id), can_ask=_can_ask(one))]
+        has_list = bool(self._config.models_dev.url)
+        return [
+            row
+            for one in chosen
+            for row in source_states(
+                one,
+                self._heard.get(one.id),
+                self._models_dev.about(one.id),
+                can_ask=_can_ask(one),
+                has_list=has_list and one.id in MODELS_DEV_NAMES,
+            )
+        ]
 
-    async def refresh(self, name: str = "") -> ModelSources:
-        """Ask the providers that can be asked for their models; return the sources and the errors."""
+    async def refresh(self, name: str = "", *, source: str = "") -> ModelSources:
+        """Ask for models: `source` is provider_live, models_dev, or "" for all; models.dev not for one provider.
+
+        Raises:
+            InvalidRequest: no such source, or models.dev has no address.
+            NotFound: there is no such provider.
+        """
         chosen = [self.find(name)] if name else list(self._config.providers.values())
+        address = self._config.models_dev.url
+        if source not in ("", "provider_live", "models_dev"):
+            raise InvalidRequest(f"source {source!r} cannot be refreshed: choose provider_live or models_dev")
+        if source == "models_dev" and not address:
+            raise InvalidRequest(
+                "models.dev has no address here: set models_dev.url",
+                code="models_dev_not_configured",
+                hint="compozy config set models_dev.url https://models.dev/api.json",
+            )
         errors: list[str] = []
-        for provider in chosen:
+        if address and (source == "models_dev" or not (source or name)):
+            async with self._asking.setdefault("", asyncio.Lock()):
+                error = await asyncio.to_thread(self._models_dev.refresh, address)
+            errors += [f"models.dev: {self._redactor.text(error)}"] if error else []
+        for provider in chosen if source != "models_dev" else ():
             if _can_ask(provider):
                 async with self._lock(provider):
                     error = await asyncio.to_thread(self._refresh_one, provider)
