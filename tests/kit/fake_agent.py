@@ -37,6 +37,9 @@ Steps are objects; their first key is the verb. Strings may hold {prompt} {cwd} 
            {"request": method, "params": {}, "async"?: true, "id"?: any} {"notify": method, "params": {}}
            The answer is in {last}: file content, terminal output, the chosen option id or "cancelled", or JSON text;
            an error becomes "error CODE: message" (``then``/``else``: was something allowed?).
+           {"mcp": method, "params"?: {}, "server"?: 0}   a request to a server of session/new, started on first
+           use; {last} is its answer as JSON. Ours: "list_ids" (names of tools), "notes" (notifications), "close"
+           {"mcp_program": argv}   runs a program with the session's servers as JSON on its input; {last}: its output
   end      {"stop": reason} {"result": any} {"error": {code, message}} {"never": true}   (default stop end_turn)
            {"exit": code} {"die": signal number} {"close_stdout": true} {"close_stdin": true} {"stop_reading": true}
   wait     {"wait_file": path} {"touch": path, "content"?: s} {"wait_cancel": true} {"sleep": seconds}
@@ -63,6 +66,15 @@ from pathlib import Path
 
 POLL = 0.005
 NEVER = object()
+
+
+def mcp_pipe():
+    import importlib.util
+
+    spec = importlib.util.spec_from_file_location("mcp_pipe", Path(__file__).with_name("mcp_pipe.py"))
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 class Cancelled(Exception):
@@ -92,6 +104,8 @@ class FakeAgent:
         self.turn_locks = {}
         self.turns = {}
         self.cwds = {}
+        self.servers = []
+        self.pipes = {}
         self.sessions = 0
         self.prompts = 0
         self.next_id = 0
@@ -219,12 +233,14 @@ class FakeAgent:
         base = self.script.get("session_id", "fake-1")
         session = base if self.sessions == 1 else f"{base.rsplit('-', 1)[0]}-{self.sessions}"
         self.cwds[session] = params.get("cwd", "")
+        self.servers, self.pipes = params.get("mcpServers") or [], {}
         return {"sessionId": session, **self.options_body()}
 
     def do_session_load(self, params):
         if self.script.get("load_error"):
             raise Answer({"error": self.script["load_error"]})
         self.cwds[params["sessionId"]] = params.get("cwd", "")
+        self.servers, self.pipes = params.get("mcpServers") or [], {}
         for update in self.script.get("replay", []):
             self.update(params["sessionId"], update)
         return self.script["load_result"] if "load_result" in self.script else self.options_body()
@@ -452,6 +468,32 @@ class FakeAgent:
         if step.get("release", True):
             self.ask(turn, "terminal/release", base, lambda r: "")
         turn.last = output
+
+    def step_mcp(self, turn, method, step):
+        number = step.get("server", 0)
+        if number not in self.pipes:
+            self.pipes[number] = mcp_pipe().McpPipe(self.servers[number])
+            opened = self.pipes[number].open()
+            if "error" in opened:
+                turn.last = json.dumps(opened)
+                return
+        pipe = self.pipes[number]
+        if method == "close":
+            del self.pipes[number]
+            answer = pipe.close()
+        elif method == "notes":
+            pipe.request("ping", {})
+            answer = pipe.notes
+        elif method == "list_ids":
+            answer = pipe.request("tools/list", {})
+            answer = [tool["name"] for tool in answer["result"]["tools"]] if "result" in answer else answer
+        else:
+            answer = pipe.request(method, step.get("params", {}))
+        turn.last = json.dumps(answer)
+
+    def step_mcp_program(self, turn, argv, step):
+        done = subprocess.run(argv, input=json.dumps(self.servers), capture_output=True, text=True, check=False)
+        turn.last = done.stdout or f"exit {done.returncode}: {done.stderr[-2000:]}"
 
     def step_request(self, turn, method, step):
         params = step.get("params", {})

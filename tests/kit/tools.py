@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from compozy.model.tool import ReasonCode, Risk, SourceKind, ToolBackend, ToolContent, ToolDescriptor, ToolOrigin
 from compozy.model.tool import Visibility as ToolVisibility
 from compozy.tools.descriptors import new_descriptor
+from compozy.tools.schema import problem_with
 from compozy.tools.source import ToolCall, ToolEntry, ToolListing, ToolOutput, ToolScope
 
 OBJECT: dict[str, object] = {"type": "object", "properties": {"text": {"type": "string"}}}
@@ -71,6 +72,9 @@ class ListedSource:
         if settle and self._settled is not None:
             self._listing, self._settled = self._settled, None
         return self._listing
+
+    def check(self, entry: ToolEntry, arguments: Mapping[str, object]) -> str:
+        return problem_with(entry.descriptor.input_schema, arguments)
 
     async def call(self, entry: ToolEntry, call: ToolCall) -> ToolOutput:
         self.calls.append(call)

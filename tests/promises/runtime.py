@@ -242,7 +242,7 @@ PROMISES: tuple[Promise, ...] = (
         "required-tools",
         "D18",
         "a required tool surface that cannot be given fails at creation",
-        _BAD + "test_an_agent_that_asks_for_tools_is_refused_at_creation",
+        _BAD + "test_an_agent_that_asks_for_tools_that_do_not_exist_is_refused_at_creation",
     ),
     _row(
         "sigkill",
@@ -320,7 +320,7 @@ PROMISES: tuple[Promise, ...] = (
         "mcp-servers",
         "D19, P38",
         "session/new and session/load carry the servers of the definition",
-        _PROMPTS + "test_an_agent_gets_the_servers_of_its_definition",
+        _PROMPTS + "test_an_agent_gets_the_servers_of_its_definition_where_no_tools_are_hosted",
     ),
     _row(
         "mcp-secret",

@@ -125,6 +125,22 @@ def members_in(
     return [e for e in table if e.pid in members and not e.is_zombie]
 
 
+# Deeper than any launcher nests its children.
+_MOST_GENERATIONS = 64
+
+
+def descends_from(pid: int, identity: ProcessIdentity) -> bool:
+    """Whether a process is the launch's own or comes from it: by its parents, else by group or marker."""
+    entry = read_process(pid)
+    for _ in range(_MOST_GENERATIONS):
+        if entry is None or entry.pid <= 1:
+            break
+        if entry.pid == identity.pid:
+            return not identity.start_time or entry.start_time == identity.start_time
+        entry = read_process(entry.parent)
+    return any(member.pid == pid for member in find_members(identity))
+
+
 def signal_process(entry: ProcessEntry, number: int) -> bool:
     """Send a signal to exactly this process; False when it is gone."""
     try:

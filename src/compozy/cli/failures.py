@@ -40,7 +40,9 @@ class Failure(NamedTuple):
 
     @property
     def message(self) -> str:
-        return str(self.payload.get("error") or "")
+        told = self.payload.get("error")
+        # The tool endpoints put an object there (contract §3.1).
+        return str((told.get("message") if isinstance(told, Mapping) else told) or "")
 
 
 class IdentityError(LocalError):

@@ -36,13 +36,16 @@ class ApiError(LocalError):
     def __init__(self, status: int, envelope: Mapping[str, object]) -> None:
         self.envelope = dict(envelope)
         found = self.envelope.get("diagnostic")
+        # The tool endpoints put an object there (contract §3.1).
+        told = self.envelope.get("error")
+        tool: Mapping[str, object] = told if isinstance(told, Mapping) else {}
         self.facts: dict[str, object] = dict(found) if isinstance(found, Mapping) else {}
         severity = str(self.facts.get("severity") or "")
         hint = self.facts.get("suggested_command")
         super().__init__(
-            str(self.envelope.get("error") or f"the daemon answered with status {status}"),
+            str(tool.get("message") or told or f"the daemon answered with status {status}"),
             exit_code=exit_code_for_status(status, severity),
-            code=str(self.facts.get("code") or self.envelope.get("code") or self.default_code),
+            code=str(self.facts.get("code") or self.envelope.get("code") or tool.get("code") or self.default_code),
             hint=str(hint) if hint else None,
         )
         # The table of classes fixes a status per class; here it is the answer's own.

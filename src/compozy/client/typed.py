@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from compozy.client.calls.roles import RoleCalls
     from compozy.client.calls.sessions import SessionCalls
     from compozy.client.calls.settings import SettingsCalls
+    from compozy.client.calls.tools import ToolCalls
     from compozy.client.calls.trust import TrustCalls
     from compozy.client.calls.workspaces import WorkspaceCalls
     from compozy.model.session import Session
@@ -115,6 +116,12 @@ class Client:
         from compozy.client.calls.settings import SettingsCalls  # noqa: PLC0415 - start-up cost
 
         return SettingsCalls(self.transport)
+
+    @cached_property
+    def tools(self) -> "ToolCalls":
+        from compozy.client.calls.tools import ToolCalls  # noqa: PLC0415 - start-up cost
+
+        return ToolCalls(self.transport)
 
     @cached_property
     def trust(self) -> "TrustCalls":

@@ -12,8 +12,16 @@ import msgspec
 from compozy import __version__
 from compozy.daemon.routing import Route, Shape
 from compozy.model.api import ErrorEnvelope
+from compozy.model.tool import ToolErrorEnvelope
 
 JsonObject = dict[str, object]
+_TOOL_ERRORS = {
+    "202": "a person has to allow it first",
+    "409": "two tools have this id",
+    "422": "it cannot run now",
+    "502": "what runs the tool failed",
+    "507": "the result cannot be kept",
+}
 _REFERENCE = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 # What any route may answer beside its success (contract §3.1); a body adds 413.
@@ -24,7 +32,7 @@ _WRITE_ERRORS = {"409": "the present state forbids it", "422": "a rule refuses i
 def openapi_document(routes: Iterable[Route]) -> JsonObject:
     """Return the whole document as plain data."""
     listed = tuple(routes)
-    types = list(dict.fromkeys((ErrorEnvelope, *_types(listed))))
+    types = list(dict.fromkeys((ErrorEnvelope, ToolErrorEnvelope, *_types(listed))))
     schemas, components = msgspec.json.schema_components(types, schema_hook=_free, ref_template=_REFERENCE)
     by_type: dict[object, JsonObject] = dict(zip(types, schemas, strict=True))
     paths: dict[str, JsonObject] = {}
@@ -111,6 +119,9 @@ def _responses(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
     if route.body is not None or route.upload:
         errors["413"] = "the body is too large"
     envelope = _json(by_type[ErrorEnvelope])
+    if route.tool_errors:
+        envelope = _json({"anyOf": [by_type[ErrorEnvelope], by_type[ToolErrorEnvelope]]})
+        errors |= _TOOL_ERRORS
     answers.update({status: {"description": text, "content": envelope} for status, text in sorted(errors.items())})
     return answers
 

@@ -38,6 +38,7 @@ class Route:
     `streams` says that the success is a stream of server-sent events (then `answer` is what comes instead). `upload`
     names the part of a multipart body that is a file, `media` the type of an answer that is no JSON.
     `most_body_bytes` bounds the request's body (contract §1.3).
+    `tool_errors` says that refusals may carry the tool endpoints' own envelope and statuses.
     """
 
     method: Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
@@ -55,3 +56,4 @@ class Route:
     upload: str = ""
     media: str = ""
     most_body_bytes: int = MAX_BODY_BYTES
+    tool_errors: bool = False

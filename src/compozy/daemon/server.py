@@ -13,6 +13,7 @@ from typing import Literal
 from starlette.types import ASGIApp
 
 from compozy import __version__
+from compozy.daemon.peers import PEER_KEY, read_peer
 from compozy.daemon.uvicorn_parts import (
     CLOSE_HEADER,
     STATUS_LINE,
@@ -21,6 +22,7 @@ from compozy.daemon.uvicorn_parts import (
     ServerState,
     UvicornConfig,
 )
+from compozy.tools.hosted.launches import Peer
 
 _log = logging.getLogger("compozy.http")
 # Idle connections of browsers and clients stay open this long.
@@ -43,9 +45,11 @@ class _Protocol(HttpToolsProtocol):
     """Bytes since the last piece of a body or the start of a message: what the parser may have to keep."""
     _head_timer: asyncio.TimerHandle | None = None
     _is_refused = False
+    _peer: Peer | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self._peer = read_peer(transport.get_extra_info("socket"))
         self._bound_head()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -67,6 +71,7 @@ class _Protocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._is_in_head, self._unanswered_bytes = True, 0
         super().on_message_begin()
+        self.scope[PEER_KEY] = self._peer  # type: ignore[literal-required]
 
     def on_headers_complete(self) -> None:
         self._is_in_head = False

@@ -73,6 +73,14 @@ LayerResult = Literal[
 ]
 
 
+class ToolAccess(Record, frozen=True, kw_only=True):
+    """What an agent's definition says about tools, as a session keeps it."""
+
+    tools: tuple[str, ...] = ()
+    toolsets: tuple[str, ...] = ()
+    deny_tools: tuple[str, ...] = ()
+
+
 class ToolBackend(Record, frozen=True, kw_only=True):
     """What runs a tool; `native_go` is the contract's word for the daemon itself."""
 
@@ -272,6 +280,12 @@ class ToolError(Record, frozen=True, kw_only=True):
     reason_codes: tuple[ReasonCode, ...] = ()
     details: dict[str, object] = {}
     partial_result: ToolResult | None = None
+
+
+class ToolErrorEnvelope(Record, frozen=True, kw_only=True):
+    """A refusal of the tool endpoints."""
+
+    error: ToolError
 
 
 class ApprovalGrant(Record, frozen=True, kw_only=True):

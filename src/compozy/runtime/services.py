@@ -26,13 +26,19 @@ from compozy.runtime.retention import Retention
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.people import SessionPeople
 from compozy.runtime.sessions.recovery import end_recorded_process
+from compozy.runtime.sessions.startup.slots import StartupSlots
 from compozy.runtime.sessions.views import SessionViews
 from compozy.runtime.settings import Settings
 from compozy.runtime.status import DaemonStatus
+from compozy.runtime.tools.hosted import HostedTools, hosted_tools_block
+from compozy.runtime.tools.identities import Identities
+from compozy.runtime.tools.opening import Behind, open_tools
+from compozy.runtime.tools.service import Tools
 from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import Store
 from compozy.store.sqlite import SqliteStore
+from compozy.tools.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +57,9 @@ class Services:
     views: SessionViews
     people: SessionPeople
     attention: Attention
+    tools: Tools
+    callers: Identities
+    hosted: HostedTools
     trust: Trust
     configs: Configs
     resolver: AgentResolver
@@ -81,6 +90,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     configs = Configs(home, config, trust)
     fleet = Fleet(home, config, extensions.brought, configs)
     secrets = Secrets(home, redactor)
+    registry = Registry()
+    hosted = HostedTools(home, registry)
     deps = Deps(
         store=store,
         home=home,
@@ -92,8 +103,24 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         configs=configs,
         secrets=secrets,
         version=__version__,
+        surface=hosted,
+        slots=StartupSlots(tools=hosted_tools_block(configs)),
     )
     sessions = Sessions(deps, workspaces, fleet)
+    authoring = Authoring(home, config, fleet, configs)
+    behind = Behind(
+        home=home,
+        config=config,
+        store=store,
+        redactor=redactor,
+        workspaces=workspaces,
+        fleet=fleet,
+        configs=configs,
+        trust=trust,
+        authoring=authoring,
+        sessions=sessions,
+    )
+    tools, callers = open_tools(behind, registry, hosted)
     await sessions.start()
     retention = Retention(home.root, config, store, sessions)
     retention.start()
@@ -108,11 +135,14 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         fleet=fleet,
         agent_catalog=AgentCatalog(fleet, store),
         extensions=extensions,
-        authoring=Authoring(home, config, fleet, configs),
+        authoring=authoring,
         sessions=sessions,
         views=SessionViews(store, sessions),
         people=people,
         attention=Attention(store, sessions, people),
+        tools=tools,
+        callers=callers,
+        hosted=hosted,
         trust=trust,
         configs=configs,
         resolver=AgentResolver(home, fleet, configs, trust),
@@ -141,5 +171,6 @@ async def stop_work(services: Services, *, seconds: float) -> None:
 
 async def close_services(services: Services) -> None:
     """Close what `open_services` opened, after the last request was answered."""
+    await services.hosted.close()
     await services.fleet.close()
     await services.store.close()

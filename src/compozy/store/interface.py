@@ -21,7 +21,7 @@ from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.permission import ModeDerivation
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
-from compozy.model.tool import ApprovalGrant
+from compozy.model.tool import ApprovalGrant, ToolAccess
 from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
 
@@ -93,6 +93,7 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     resume_session_id: str = ""
     """The ACP session id that the present provider may be asked to load, "" when there is none."""
     mcp_servers: tuple[McpServer, ...] = ()
+    tool_access: ToolAccess = ToolAccess()
     definition_path: str = ""
     """The AGENT.md the session was created from: literal secrets of its servers are read there, never stored."""
     trust_marks: tuple[TrustMark, ...] = ()

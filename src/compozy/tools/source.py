@@ -92,6 +92,10 @@ class ToolSource(Protocol):
         """Return what is offered to the scope."""
         ...
 
+    def check(self, entry: ToolEntry, arguments: Mapping[str, object]) -> str:
+        """Say what is wrong with a call's arguments, "" when they fit (`schema.py` does it for any JSON Schema)."""
+        ...
+
     async def call(self, entry: ToolEntry, call: ToolCall) -> ToolOutput:
         """Run one call.
 

@@ -28,6 +28,14 @@ def world(tmp_path: Path, shared_daemon: Daemon) -> Iterator[World]:
 
 
 @pytest.fixture
+def plain_world(tmp_path: Path) -> Iterator[World]:
+    """A world whose daemon hosts no tools: agents get the configured servers themselves."""
+    made = World(tmp_path, config="[tools]\nhosted_mcp_enabled = false\n").start()
+    yield made
+    made.end()
+
+
+@pytest.fixture
 def own_world(tmp_path: Path) -> Iterator[World]:
     made = World(tmp_path).start()
     yield made

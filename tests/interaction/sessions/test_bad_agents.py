@@ -211,10 +211,10 @@ def test_a_workspace_agent_never_widens_the_homes_mode(tmp_path: Path) -> None:
         world.end()
 
 
-def test_an_agent_that_asks_for_tools_is_refused_at_creation(world: World) -> None:
-    world.agent("tooled", tools="[compozy__session_list]")
+def test_an_agent_that_asks_for_tools_that_do_not_exist_is_refused_at_creation(world: World) -> None:
+    world.agent("wishful", tools="[compozy__no_such_tool]")
     with pytest.raises(ApiError) as refused:
-        world.create("tooled")
+        world.create("wishful")
     assert refused.value.status == 422 and refused.value.code == "hosted_mcp_unavailable"
 
 

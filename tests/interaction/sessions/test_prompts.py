@@ -421,7 +421,8 @@ def test_a_choice_made_on_an_older_one_is_refused(world: World) -> None:
     assert isinstance(answer, dict) and answer["session"]["runtime"]["selection_revision"] == 1
 
 
-def test_an_agent_gets_the_servers_of_its_definition(world: World) -> None:
+def test_an_agent_gets_the_servers_of_its_definition_where_no_tools_are_hosted(plain_world: World) -> None:
+    world = plain_world
     record = world.folder / "record"
     world.agent("tooled", {"record": str(record)})
     (world.daemon.home.agents / "tooled" / "mcp.json").write_text(

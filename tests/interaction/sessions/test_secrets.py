@@ -51,7 +51,7 @@ def planted(tmp_path: Path) -> Iterator[World]:
         f"[providers.{name}]\ncommand = {json.dumps(command) if command != talker else talker}\n" + slots.format(name)
         for name, command in (("talker", talker), ("printer", printer), ("fails", fails))
     )
-    world = World(tmp_path, config=config)
+    world = World(tmp_path, config=config + "[tools]\nhosted_mcp_enabled = false\n")
     world.daemon.environment |= {"PLANTED_KEY": BY_VARIABLE, "UNRELATED_SECRET": UNRELATED}
     world.daemon.home.create()
     Vault(world.daemon.home, {}).set("mcp/house/b", BY_VAULT)
@@ -93,7 +93,8 @@ def test_servers_get_their_secrets_and_literals_exactly_as_written(planted: Worl
 
 
 @pytest.mark.parametrize("place", ["inline", "sidecar"])
-def test_a_dollar_sign_in_a_value_stays_as_it_is_written(world: World, place: str) -> None:
+def test_a_dollar_sign_in_a_value_stays_as_it_is_written(plain_world: World, place: str) -> None:
+    world = plain_world
     record = world.folder / "record"
     server = {"command": "probe-srv", "env": {"MODE": "${RUN_MODE}"}}
     fields = {"mcp_servers": json.dumps([{"name": "probe", **server}])} if place == "inline" else {}

@@ -48,7 +48,14 @@ def test_a_definition_with_an_envelope_of_its_own_does_not_forge_facts(world: Wo
     text = _told(record)[0]
     assert text.count("<compozy-runtime-context>") == 1 and "forged" not in text
     assert f"- session_id: {session['id']}" in text
-    assert "tool_search" not in text
+    assert "compozy__tool_search" in text
+
+
+def test_an_agent_without_hosted_tools_is_told_nothing_of_them(plain_world: World) -> None:
+    record = plain_world.folder / "record"
+    plain_world.agent("plain", {"record": str(record)})
+    plain_world.prompt(plain_world.create("plain"), "go")
+    assert "tool_search" not in _told(record)[0]
 
 
 def test_the_knowledge_of_a_workspace_is_told_and_again_only_when_it_changed(world: World) -> None:

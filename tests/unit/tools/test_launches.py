@@ -32,7 +32,7 @@ def launches(clock: Callable[[], float]) -> Launches:
 def test_a_nonce_is_good_for_one_bind(launches: Launches) -> None:
     nonce = launches.prepare("sess-1", "m")
     assert len(bytes.fromhex(nonce)) == 32
-    launches.arm("m", 10, 30)
+    launches.arm("m", 10)
     assert launches.use("sess-1", nonce, _AGENT).session_id == "sess-1"
     with pytest.raises(LaunchRefused, match="used before"):
         launches.use("sess-1", nonce, _AGENT)
@@ -40,14 +40,14 @@ def test_a_nonce_is_good_for_one_bind(launches: Launches) -> None:
 
 def test_only_a_hash_of_the_nonce_is_kept(launches: Launches) -> None:
     nonce = launches.prepare("sess-1", "m")
-    launches.arm("m", 10, 30)
+    launches.arm("m", 10)
     assert nonce not in repr(launches.use("sess-1", nonce, _AGENT))
 
 
 @pytest.mark.parametrize("peer", [None, _STRANGER, Peer(pid=11, uid=8)])
 def test_another_process_or_user_is_refused_and_does_not_use_it_up(launches: Launches, peer: Peer | None) -> None:
     nonce = launches.prepare("sess-1", "m")
-    launches.arm("m", 10, 30)
+    launches.arm("m", 10)
     with pytest.raises(LaunchRefused, match="does not belong"):
         launches.use("sess-1", nonce, peer)
     assert launches.use("sess-1", nonce, _AGENT)
@@ -57,7 +57,7 @@ def test_a_nonce_is_not_valid_before_it_is_armed_nor_after_its_time(launches: La
     nonce = launches.prepare("sess-1", "m")
     with pytest.raises(LaunchRefused, match="not valid now"):
         launches.use("sess-1", nonce, _AGENT)
-    launches.arm("m", 10, 30)
+    launches.arm("m", 10)
     clock.now += 30.5
     with pytest.raises(LaunchRefused, match="not valid now"):
         launches.use("sess-1", nonce, _AGENT)
@@ -67,8 +67,8 @@ def test_a_nonce_of_another_session_or_an_earlier_launch_is_refused(launches: La
     first = launches.prepare("sess-1", "m1")
     other = launches.prepare("sess-2", "m2")
     second = launches.prepare("sess-1", "m3")
-    launches.arm("m3", 10, 30)
-    launches.arm("m2", 10, 30)
+    launches.arm("m3", 10)
+    launches.arm("m2", 10)
     for session, nonce in (("sess-1", first), ("sess-1", other), ("sess-3", second), ("sess-1", "\udcff")):
         with pytest.raises(LaunchRefused, match="not one of this session"):
             launches.use(session, nonce, _AGENT)

@@ -10,6 +10,7 @@ from compozy.daemon.routes import (
     documents,
     extensions,
     first_steps,
+    hosted_mcp,
     mcp,
     ocm,
     provider_settings,
@@ -26,6 +27,8 @@ from compozy.daemon.routes import (
     sessions,
     settings,
     status,
+    tool_grants,
+    tools,
     trust,
     workspaces,
 )
@@ -59,4 +62,7 @@ ALL_ROUTES: tuple[Route, ...] = (
     *ocm.ROUTES,
     *backups.ROUTES,
     *retention.ROUTES,
+    *tools.ROUTES,
+    *tool_grants.ROUTES,
+    *hosted_mcp.ROUTES,
 )

@@ -90,7 +90,12 @@ async def bind(
         raise BindFailed(error, "provider_auth_failure") from error
     spec = launch_spec(deps, record, provider, process.marker, credentials)
     try:
-        servers, notes = await _servers(deps, record, provider)
+        config = await deps.configs.of(record.session.workspace_path)
+        hosted = await deps.surface.launch(record, provider, config, process.marker)
+        servers, notes = ([hosted.server], list(hosted.notes)) if hosted is not None else ([], [])
+        if hosted is None or not hosted.covers_servers:
+            configured, said = await _servers(deps, record, provider)
+            servers, notes = [*servers, *configured], [*notes, *said]
     except CompozyError as error:
         raise BindFailed(error, "startup_failure") from error
     await _launch(deps, record, process, spec)
@@ -100,6 +105,7 @@ async def bind(
             raise AgentDied("its start was called off")
         connection = _connection(process)
         process.info = await connection.initialize(client_version=deps.version, timeout=deps.bounds.initialize)
+        deps.surface.arm(process.marker, connection.process.pid)
         stage = "session/new"
         options = await open_session(
             connection,
@@ -318,6 +324,7 @@ async def end_process(deps: Deps, process: AgentProcess) -> None:
     """End the process with all its descendants and forget it. Idempotent."""
     process.is_ending = True
     process.questions.cancel_all()
+    deps.surface.forget(process.marker)
     connection = process.connection
     if connection is None:
         return

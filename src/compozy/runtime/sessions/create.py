@@ -12,7 +12,7 @@ from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model import ids, times
 from compozy.model.definition import PERMISSION_MODES, McpServer
-from compozy.model.errors import InvalidRequest, Unprocessable
+from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
 from compozy.model.session import (
     LOCAL_PARTICIPATION,
@@ -23,6 +23,7 @@ from compozy.model.session import (
     Session,
     SpawnBudget,
 )
+from compozy.model.tool import ToolAccess
 from compozy.model.workspace import Workspace
 from compozy.runtime.builtin_agents import NO_FILE
 from compozy.runtime.fleet import VisibleAgent
@@ -95,11 +96,10 @@ def new_record(
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
-        Unprocessable: it needs a tool surface that cannot be given, or a server's secret leads nowhere.
+        Unprocessable: a server's secret leads nowhere.
     """
     definition = agent.loaded.definition
     resolution = resolve_runtime(definition, config)
-    _refuse_tools(agent, resolution)
     require_secrets(servers, resolution.provider, secrets)
     mode = session_mode(definition, config, requested=request.permissions, is_capped=allowed.is_capped)
     session_id, stamp = ids.new_session_id(), times.now()
@@ -147,22 +147,11 @@ def new_record(
         mcp_servers=without_literals(servers, redactor),
         # A built-in agent has no file.
         definition_path="" if agent.loaded.path == NO_FILE else str(agent.loaded.path),
+        tool_access=ToolAccess(
+            tools=definition.tools, toolsets=definition.toolsets, deny_tools=definition.deny_tools
+        ),
         last_activity_at=stamp,
     )
-
-
-def _refuse_tools(agent: VisibleAgent, resolution: Resolution) -> None:
-    definition = agent.loaded.definition
-    required = (*definition.tools, *definition.toolsets)
-    if required:
-        raise Unprocessable(
-            f"session: required hosted MCP is unavailable: agent {definition.name!r} asks for {', '.join(required)}, "
-            "and this version offers no hosted tools; remove them from its AGENT.md or use another agent",
-            code="hosted_mcp_unavailable",
-            category="tools",
-            evidence={"required": list(required), "provider": resolution.provider.id},
-            diagnostic=True,
-        )
 
 
 def _lineage(session_id: str, workspace: Workspace, agent: VisibleAgent, servers: Sequence[McpServer]) -> Lineage:

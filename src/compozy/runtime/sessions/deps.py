@@ -13,6 +13,7 @@ from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.configs import Configs
 from compozy.runtime.sessions.startup import StartupSlots
+from compozy.runtime.sessions.surface import NoSurface, ToolSurface
 from compozy.runtime.trust import Trust
 from compozy.store.interface import ProcessRecord, Store
 
@@ -50,4 +51,5 @@ class Deps:
     configs: Configs
     version: str
     bounds: Bounds = Bounds()
+    surface: ToolSurface = field(default_factory=NoSurface)
     slots: StartupSlots = field(default_factory=StartupSlots)

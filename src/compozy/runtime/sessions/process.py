@@ -191,6 +191,15 @@ class AgentProcess:
             # Who waited for a person was not silent.
             self._owner.touch("permission", self._maker.redact(request.title))
 
+    async def ask_about_tool(self, request: PermissionRequest, seconds: float) -> str:
+        """Ask a person about a hosted tool; "" when nobody can be asked because no turn runs."""
+        if not self._owner.takes_requests or self.is_ending:
+            return ""
+        try:
+            return await self.questions.decide(request, self._owner.current_turn_id, seconds)
+        finally:
+            self._owner.touch()
+
     async def on_read_text_file(self, session_id: str, path: str, line: int | None, limit: int | None) -> str:
         """Read a file below the roots."""
         self._owner.touch("fs/read_text_file")

@@ -69,10 +69,21 @@ class Questions:
         if verdict != "ask":
             await self._journal.write([self._event(request, self._new_id(request, turn_id), turn_id, verdict)])
             return pick_option(request.options, verdict)
-        return await self._ask_person(request, turn_id)
+        decision, by = await self._ask_person(request, turn_id, self._seconds)
+        if decision == "cancelled":
+            return None
+        if by == "operator":
+            self._grants.add(request, decision)
+        return pick_option(request.options, decision)
 
-    async def _ask_person(self, request: PermissionRequest, turn_id: str) -> str | None:
-        pending = self._open(request, turn_id)
+    async def decide(self, request: PermissionRequest, turn_id: str, seconds: float) -> str:
+        """Ask a person in any mode; return the decision, or `cancelled` or `timed-out`."""
+        decision, by = await self._ask_person(request, turn_id, seconds)
+        return decision if by == "operator" or decision == "cancelled" else "timed-out"
+
+    async def _ask_person(self, request: PermissionRequest, turn_id: str, seconds: float) -> tuple[str, str]:
+        """Return the decision and who took it."""
+        pending = self._open(request, turn_id, seconds)
         interaction = pending.interaction
         request_id = interaction.provider_request_id
         draft = self._maker.draft(
@@ -92,7 +103,7 @@ class Questions:
         )
         try:
             await self._journal.write([draft], lambda record: _with_pending(record, interaction))
-            done, _ = await asyncio.wait((pending.answer,), timeout=self._seconds)
+            done, _ = await asyncio.wait((pending.answer,), timeout=seconds)
             if done:
                 decision, by = pending.answer.result(), "operator"
             else:
@@ -105,15 +116,11 @@ class Questions:
             if not pending.answer.done():
                 pending.answer.cancel()
             await self._close(request, interaction, turn_id, decision, by)
-        if decision == "cancelled":
-            return None
-        if by == "operator":
-            self._grants.add(request, decision)
-        return pick_option(request.options, decision)
+        return decision, by
 
-    def _open(self, request: PermissionRequest, turn_id: str) -> _Pending:
+    def _open(self, request: PermissionRequest, turn_id: str, seconds: float) -> _Pending:
         request_id = self._new_id(request, turn_id)
-        expires = datetime.now(UTC) + timedelta(seconds=self._seconds)
+        expires = datetime.now(UTC) + timedelta(seconds=seconds)
         interaction = Interaction(
             interaction_id=ids.new_interaction_id(),
             kind="permission",

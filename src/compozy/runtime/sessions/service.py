@@ -142,6 +142,9 @@ class Sessions:
         record = new_record(
             request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed, blocks, servers
         )
+        effective = record.session.runtime.effective
+        assert effective is not None, "a new session has its provider"
+        await self._deps.surface.require(record, config.providers[effective.provider], config)
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session

@@ -27,11 +27,12 @@ class Peer:
 
 @dataclass(kw_only=True)
 class Launch:
-    """One start of an agent. `pid` is the agent's process once it is known."""
+    """One start of an agent. `pid` is the agent's process once it is known, `seconds` how long it may be used."""
 
     session_id: str
     marker: str
     digest: bytes
+    seconds: float = 30.0
     pid: int = 0
     expires_at: float | None = None
     is_used: bool = False
@@ -50,18 +51,18 @@ class Launches:
         self._descends = descends
         self._known: dict[str, Launch] = {}
 
-    def prepare(self, session_id: str, marker: str) -> str:
+    def prepare(self, session_id: str, marker: str, seconds: float = 30.0) -> str:
         """Return the nonce of a new launch; an older one of the session ends."""
         nonce = secrets.token_hex(NONCE_BYTES)
         self._known = {key: known for key, known in self._known.items() if known.session_id != session_id}
-        self._known[marker] = Launch(session_id=session_id, marker=marker, digest=_digest(nonce))
+        self._known[marker] = Launch(session_id=session_id, marker=marker, digest=_digest(nonce), seconds=seconds)
         return nonce
 
-    def arm(self, marker: str, pid: int, seconds: float) -> None:
+    def arm(self, marker: str, pid: int) -> None:
         """Start the window in which the launch may be used."""
         launch = self._known.get(marker)
         if launch is not None:
-            launch.pid, launch.expires_at = pid, self._clock() + seconds
+            launch.pid, launch.expires_at = pid, self._clock() + launch.seconds
 
     def forget(self, marker: str) -> None:
         """End a launch, used or not."""
