@@ -13,6 +13,7 @@ _PUBLISH = "tests/unit/ocm/test_publishing.py"
 _PAGE = "tests/unit/ocm/test_ocm_page.py"
 _CLI = "tests/interaction/ocm/test_ocm_commands.py"
 
+_BROWSER = "tests/web/test_catalogue_page.py"
 _CHOICE = "tests/unit/ocm/endpoints/test_choice.py"
 _CALLS = "tests/unit/ocm/endpoints/test_calling.py"
 _PROTOCOLS = "tests/unit/ocm/endpoints/test_protocols.py"
@@ -161,16 +162,12 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("learned", "issue 8 item 7", "Outcomes become quality_prior in manifests with sample size and decay.",
      "tests/unit/ocm/selection/test_priors.py"
      "::test_a_prior_comes_with_sample_size_decay_and_the_authored_one"),
+    ("browser", "issue 8 tests", "The published page is searched in a real headless Chromium.",
+     f"{_BROWSER}::test_the_page_is_searched_with_the_keyboard_alone"),
+    ("landmarks", "issue 8 tests", "A screen reader finds one of each landmark.",
+     f"{_BROWSER}::test_a_screen_reader_finds_one_of_each_landmark_with_its_name"),
     ("docs", "issue 8 done when", "Every example of the page is what it says.",
      f"{_PAGE}::test_an_example_is_what_the_page_says"),
 )  # fmt: skip
 
-PROMISES = (
-    *(Promise(f"ocm.{name}", source, text, test) for name, source, text, test in _ROWS),
-    Promise(
-        "ocm.browser",
-        "issue 8 tests",
-        "The published page is searched in a real headless Chromium.",
-        deferred="issue 8: needs the Debian package; landmarks, labels and the policy are tested on the page's text",
-    ),
-)
+PROMISES = tuple(Promise(f"ocm.{name}", source, text, test) for name, source, text, test in _ROWS)

@@ -64,10 +64,10 @@ def render_page(index: Mapping[str, object], *, title: str = "Capabilities") -> 
 <header><h1>{name}</h1>
 <p>Open Capability Manifests. For programs: <a href="index.json">index.json</a>,
 <a href="ocm.schema.json">schema</a>.</p></header>
-<search><form id="search" role="search" aria-label="Capabilities">
+<form id="search" role="search" aria-label="Capabilities">
 <label for="q">Search</label> <input id="q" type="search" autocomplete="off">
 <label for="kind">Kind</label> <select id="kind"><option value="">every kind</option>{options}</select>
-</form></search>
+</form>
 <main id="list" aria-label="Capabilities">
 <h2>Capabilities</h2>
 <p id="told" role="status" aria-live="polite">{len(rows)} capabilities</p>

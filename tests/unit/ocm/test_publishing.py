@@ -146,7 +146,7 @@ def test_the_page_has_landmarks_a_labelled_search_and_runs_nothing_of_a_manifest
     page = _Page()
     page.feed(text)
     names = [tag for tag, _ in page.tags]
-    for landmark in ("header", "main", "footer", "search", "h1", "h2"):
+    for landmark in ("header", "main", "footer", "h1", "h2"):
         assert names.count(landmark) == 1
     assert names.count("script") == 1 and "img" not in names
     labelled = {facts.get("for") for tag, facts in page.tags if tag == "label"}
