@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+from bench import reference
 from bench.harness import ROOT, Bed, Figure, benchmark
 from bench.process import COMPOZY, bare_python, median_ms
 
@@ -124,7 +125,9 @@ def load(bed: Bed) -> Figure:
     folder = _many(bed)
     runs = [_told(_LOAD, str(folder)) for _ in range(_FEW)]
     assert all((count, placed) == (FOLDERS, FOLDERS) for _, count, placed in runs)
-    return Figure(statistics.median(took for took, _, _ in runs))
+    return Figure(
+        statistics.median(took for took, _, _ in runs), reference.beside(reference.load_s(bed, folder), "s")
+    )
 
 
 @benchmark(
@@ -136,8 +139,10 @@ def load(bed: Bed) -> Figure:
     how=f"process, median of {_RUNS}",
 )
 def validate_one(bed: Bed) -> Figure:
-    took = median_ms([COMPOZY, "ocm", "validate", str(_many(bed) / "0" / "capability.yaml")], runs=_RUNS)
-    return Figure(took.wall, f"{took.note}; bare Python {bare_python(runs=_RUNS).wall:.0f} ms")
+    path = _many(bed) / "0" / "capability.yaml"
+    took = median_ms([COMPOZY, "ocm", "validate", str(path)], runs=_RUNS)
+    beside = reference.beside(reference.validate_ms(bed, path, runs=_RUNS), "ms")
+    return Figure(took.wall, f"{took.note}; bare Python {bare_python(runs=_RUNS).wall:.0f} ms; {beside}")
 
 
 @benchmark(
@@ -155,4 +160,5 @@ def validate_folder(bed: Bed) -> Figure:
         began = time.perf_counter()
         subprocess.run([COMPOZY, "ocm", "validate", str(folder)], check=True, capture_output=True)
         runs.append(time.perf_counter() - began)
-    return Figure(statistics.median(runs))
+    theirs = reference.validate_ms(bed, folder)
+    return Figure(statistics.median(runs), reference.beside(None if theirs is None else theirs / 1000, "s"))

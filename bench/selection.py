@@ -11,6 +11,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from bench import reference
 from bench import selection_data as data
 from bench.harness import ROOT, Bed, Figure, Missing, benchmark
 from compozy.model.errors import LocalError
@@ -21,6 +22,8 @@ from compozy.ocm.target import Target
 AREA = "Selection"
 _MANY = 10_000
 _QUERIES = 1_000
+# The reference takes a third of a second for each.
+_REFERENCE_QUERIES = 60
 # Every third row with its tool taken out is enough for the ranking of doubts.
 _ABSENT_STEP = 3
 
@@ -222,8 +225,8 @@ class Speed(NamedTuple):
     memory: float
 
 
-def measure_speed() -> Speed:
-    """Build a catalogue of 10,000 and ask it; for a process of its own."""
+def large_catalogue() -> tuple[list[Target], list[str]]:
+    """Return 10,000 targets and the tasks they are asked for; the same in every run."""
     chance = random.Random(4)
     vocabulary = sorted(
         {"".join(chance.choices("abcdefghilmnoprstuv", k=chance.randint(4, 10))) for _ in range(8_000)}
@@ -239,10 +242,15 @@ def measure_speed() -> Speed:
         )
         for n in range(_MANY)
     ]
+    return targets, [sentence(chance.randint(4, 16)) for _ in range(_QUERIES)]
+
+
+def measure_speed() -> Speed:
+    """Build a catalogue of 10,000 and ask it; for a process of its own."""
+    targets, tasks = large_catalogue()
     began = time.perf_counter()
     selector = Selector(targets)
     index = time.perf_counter() - began
-    tasks = [sentence(chance.randint(4, 16)) for _ in range(_QUERIES)]
     for task in tasks[:20]:
         selector.select(task)
     gc.collect()
@@ -273,6 +281,17 @@ def speed(bed: Bed) -> Speed:
     return bed.once("selection.speed", run)
 
 
+def beside(bed: Bed, place: int, unit: str) -> str:
+    """Return what the reference takes for the same catalogue and the first of the same tasks."""
+    targets, tasks = large_catalogue()
+    rows = [
+        {"id": one.id, "kind": one.kind, "name": one.name, "description": one.description, "examples": one.examples}
+        for one in targets
+    ]
+    theirs = reference.select(bed, rows, tasks[:_REFERENCE_QUERIES])
+    return reference.beside(None if theirs is None else theirs[place], unit)
+
+
 @benchmark(
     name="selection.p50",
     area=AREA,
@@ -282,19 +301,19 @@ def speed(bed: Bed) -> Speed:
     how=f"{_QUERIES:,} tasks of 4 to 16 words, reasons included; fresh process",
 )
 def median(bed: Bed) -> Figure:
-    return Figure(speed(bed).median)
+    return Figure(speed(bed).median, beside(bed, 0, "ms"))
 
 
 @benchmark(
     name="selection.p99", area=AREA, text="select among 10,000, p99", unit="ms", target=10, how="the same process"
 )
 def slow(bed: Bed) -> Figure:
-    return Figure(speed(bed).slow)
+    return Figure(speed(bed).slow, beside(bed, 1, "ms"))
 
 
 @benchmark(name="selection.index", area=AREA, text="index of 10,000", unit="s", target=2, how="about 35 words each")
 def index(bed: Bed) -> Figure:
-    return Figure(speed(bed).index)
+    return Figure(speed(bed).index, beside(bed, 2, "s"))
 
 
 @benchmark(
@@ -306,4 +325,4 @@ def index(bed: Bed) -> Figure:
     how="highest resident size",
 )
 def memory(bed: Bed) -> Figure:
-    return Figure(speed(bed).memory)
+    return Figure(speed(bed).memory, beside(bed, 3, "MiB"))
