@@ -9,10 +9,11 @@ from typing import NamedTuple
 
 
 class GroupEntry(NamedTuple):
-    """A group of commands: its path below `compozy` and the line that describes it."""
+    """A group of commands: its path below `compozy`, the line that describes it, and the member it is short for."""
 
     path: str
     help: str
+    default: str = ""
 
 
 class CommandEntry(NamedTuple):
@@ -30,6 +31,10 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("session", "Create, prompt, watch and stop sessions."),
     GroupEntry("session input", "Prompts that wait for a busy session."),
     GroupEntry("session attachments", "Files given to agents with prompts."),
+    GroupEntry("session runtime", "Choose what a session runs with."),
+    GroupEntry("session clarify", "Answer questions in words."),
+    GroupEntry("attention", "See and answer what waits for you, in all sessions.", "list"),
+    GroupEntry("permissions", "Understand what agents may do."),
     GroupEntry("workspace", "Register the folders agents work in."),
     GroupEntry("capability", "Show, export and verify single capabilities."),
     GroupEntry("extension", "Add agents that come in a folder of their own."),
@@ -91,6 +96,26 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("session stop", _COMMANDS + "session_write:session_stop", "Stop a session; its history stays."),
     CommandEntry("session rename", _COMMANDS + "session_write:session_rename", "Rename a session."),
     CommandEntry("session remove", _COMMANDS + "session_write:session_remove", "Delete a session and its history."),
+    CommandEntry("session wait", _COMMANDS + "session_looks:session_wait", "Wait until a session is done."),
+    CommandEntry("session recap", _COMMANDS + "session_looks:session_recap", "Show where things stand."),
+    CommandEntry("session usage", _COMMANDS + "session_looks:session_usage", "Show tokens and cost."),
+    CommandEntry("session health", _COMMANDS + "session_looks:session_health", "Show how well its agent is."),
+    CommandEntry("session inspect", _COMMANDS + "session_looks:session_inspect", "Show what explains oddities."),
+    CommandEntry("session history", _COMMANDS + "session_looks:session_history", "Print events turn by turn."),
+    CommandEntry("session commands", _COMMANDS + "session_looks:session_commands", "List slash commands."),
+    CommandEntry("session resume", _COMMANDS + "session_changes:session_resume", "Hold a session for yourself."),
+    CommandEntry("session archive", _COMMANDS + "session_changes:session_archive", "Put a stopped session away."),
+    CommandEntry("session unarchive", _COMMANDS + "session_changes:session_unarchive", "Take it back."),
+    CommandEntry("session repair", _COMMANDS + "session_changes:session_repair", "Close what a history leaves open."),
+    CommandEntry("session runtime set", _COMMANDS + "session_changes:runtime_set", "Choose for the turns to come."),
+    CommandEntry("session runtime clear", _COMMANDS + "session_changes:runtime_clear", "Go back to the definition."),
+    CommandEntry("session clarify pending", _COMMANDS + "session_clarify:clarify_pending", "List such questions."),
+    CommandEntry("session clarify answer", _COMMANDS + "session_clarify:clarify_answer", "Answer one."),
+    CommandEntry("attention list", _COMMANDS + "attention:attention_list", "List what waits, oldest first."),
+    CommandEntry("attention answer", _COMMANDS + "attention:attention_answer", "Answer one thing that waits."),
+    CommandEntry(
+        "permissions explain", _COMMANDS + "permissions:permissions_explain", "Say what would happen, and why."
+    ),
     CommandEntry("workspace add", _COMMANDS + "workspace:workspace_add", "Register a folder."),
     CommandEntry("workspace list", _COMMANDS + "workspace:workspace_list", "List the registered workspaces."),
     CommandEntry("workspace info", _COMMANDS + "workspace:workspace_info", "Show one with agents and sessions."),

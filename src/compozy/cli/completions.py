@@ -33,6 +33,25 @@ def sessions(ctx: click.Context, param: click.Parameter, incomplete: str) -> "li
     )
 
 
+def inputs(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Offer the prompts that wait in the session named before."""
+    session_id = str(ctx.params.get("session_id") or "")
+    return _offer(
+        lambda client, _: [(row.id, row.text[:60]) for row in client.sessions.queue(client.sessions.get(session_id))],
+        incomplete,
+        anywhere=True,
+    )
+
+
+def attention(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
+    """Offer what waits for a person."""
+    return _offer(
+        lambda client, _: [(item.id, item.question[:60]) for item in client.attention.list().items],
+        incomplete,
+        anywhere=True,
+    )
+
+
 def workspaces(ctx: click.Context, param: click.Parameter, incomplete: str) -> "list[CompletionItem]":
     """Offer the names of the registered workspaces."""
     return _offer(

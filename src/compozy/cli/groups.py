@@ -75,13 +75,23 @@ class Command(click.Command):
 class LazyGroup(click.Group):
     """A group whose members come from the command table and are imported when they are called."""
 
-    def __init__(self, path: str, *, help: str) -> None:
-        super().__init__(path.rpartition(" ")[2] or "compozy", help=help, no_args_is_help=True)
+    def __init__(self, path: str, *, help: str, default: str = "") -> None:
+        super().__init__(path.rpartition(" ")[2] or "compozy", help=help, no_args_is_help=not default)
         self.path = path
+        self.default = default
         self.entries = {entry.path.rpartition(" ")[2]: entry for entry in entries_below(path)}
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self._with_default(args))
+
+    def _with_default(self, args: list[str]) -> list[str]:
+        """Take a line without a member's name for the group's default member."""
+        if self.default and not any(word in self.entries or word == "--help" for word in args):
+            return [self.default, *args]
+        return args
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.entries)
@@ -91,12 +101,13 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         if isinstance(entry, GroupEntry):
-            return LazyGroup(entry.path, help=entry.help)
+            return LazyGroup(entry.path, help=entry.help, default=entry.default)
         return load(entry)
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        args = self._with_default(args)
         command = self.get_command(ctx, args[0])
         if command is None:
             raise self._unknown(args[0], ctx)

@@ -37,7 +37,7 @@ class Column(NamedTuple):
 
     def render(self, record: JsonObject) -> str:
         """Return the value as one safe line of text."""
-        return clean(one_line(plain(self.value(record))))
+        return safe_line(plain(self.value(record)))
 
 
 def clean(text: str) -> str:
@@ -48,6 +48,11 @@ def clean(text: str) -> str:
 def one_line(text: str) -> str:
     """Fold line breaks and tabs into spaces."""
     return " ".join(text.split()) if ("\n" in text or "\t" in text) else text
+
+
+def safe_line(text: str) -> str:
+    """Return text of an agent or a file as one line that cannot drive the terminal."""
+    return clean(one_line(text))
 
 
 def few(items: Sequence[str], most: int = 2) -> str:

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from compozy.cli.connection import text_of
+from compozy.cli.connection import JsonObject, text_of
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column
+from compozy.cli.output import Column, clean, print_object, write, write_json, write_json_line
 from compozy.cli.wording import age, parse_duration
 
 if TYPE_CHECKING:
@@ -59,6 +59,18 @@ SESSION_FIELDS = (
     Column("Created", "created_at", lambda row: age(row.get("created_at"))),
     Column("Updated", "updated_at", lambda row: age(row.get("updated_at"))),
 )
+
+
+def print_done(invocation: Invocation, answer: JsonObject, text: str) -> None:
+    """Say what was done: a sentence for a person, the answer for programs."""
+    if invocation.is_human:
+        write(f"{clean(text)}\n")
+    elif invocation.format == "json":
+        write_json(answer)
+    elif invocation.format == "jsonl":
+        write_json_line(answer)
+    else:
+        print_object(invocation, answer, (), name="result")
 
 
 class Duration(_FloatType):

@@ -21,6 +21,7 @@ from compozy.config.home import Home
 
 if TYPE_CHECKING:
     from compozy.client.calls.agents import AgentCalls
+    from compozy.client.calls.attention import AttentionCalls
     from compozy.client.calls.daemon import DaemonCalls
     from compozy.client.calls.extensions import ExtensionCalls
     from compozy.client.calls.providers import ProviderCalls
@@ -80,6 +81,12 @@ class Client:
         from compozy.client.calls.agents import AgentCalls  # noqa: PLC0415 - start-up cost
 
         return AgentCalls(self.transport)
+
+    @cached_property
+    def attention(self) -> "AttentionCalls":
+        from compozy.client.calls.attention import AttentionCalls  # noqa: PLC0415 - start-up cost
+
+        return AttentionCalls(self.transport)
 
     @cached_property
     def daemon(self) -> "DaemonCalls":

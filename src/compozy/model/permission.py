@@ -48,3 +48,36 @@ class Judgement(Record, frozen=True, kw_only=True):
     def reason(self) -> str:
         """The sentence of the layer that decided."""
         return self.layers[-1].detail
+
+
+class OtherMode(Record, frozen=True, kw_only=True):
+    """What another mode would say to the same question."""
+
+    mode: str
+    verdict: Verdict
+
+
+class PermissionExplanation(Record, frozen=True, kw_only=True):
+    """What would happen if an agent did something, layer by layer, and what would change that.
+
+    `roots` are the folders it may touch, the first one is where relative paths begin. `answer_seconds` and
+    `default_decision` count where a person is asked.
+    """
+
+    agent: str
+    tool: str
+    operation: Operation
+    kind: str
+    paths: tuple[str, ...]
+    verdict: Verdict
+    reason: str
+    mode: ModeDerivation
+    roots: tuple[str, ...]
+    layers: tuple[Layer, ...]
+    other_modes: tuple[OtherMode, ...]
+    changes: tuple[str, ...]
+    session_id: str = ""
+    workspace_id: str = ""
+    definition_path: str = ""
+    answer_seconds: int = 0
+    default_decision: str = ""

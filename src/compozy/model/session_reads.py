@@ -136,7 +136,7 @@ class ClarifyAnswer(Record, frozen=True, kw_only=True):
     fallback: bool
 
 
-class Attachment(Record, frozen=True, kw_only=True):
+class SessionHold(Record, frozen=True, kw_only=True):
     """Who holds a session, and until when (shapes: attach)."""
 
     session_id: str
@@ -149,7 +149,7 @@ class Attached(Record, frozen=True, kw_only=True):
     """The answer to attach."""
 
     session: Session
-    attach: Attachment
+    attach: SessionHold
 
 
 class WaitAnswer(Record, frozen=True, kw_only=True):

@@ -66,6 +66,10 @@ class AgentResolver:
             workspace_id=workspace_id,
         )
 
+    async def is_capped(self, loaded: LoadedAgent, origin: Origin, workspace: Workspace | None) -> bool:
+        """Whether the agent's mode is capped at the settings' because nobody trusted it."""
+        return (await asyncio.to_thread(self._trusted, loaded, origin, workspace))[1]
+
     def _places(self, root: str) -> Places:
         path = Path(root) if root else None
         return Places(read_layers(self._home, path, is_trusted=self._trust.trusts_file()))

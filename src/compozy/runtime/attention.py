@@ -129,10 +129,12 @@ def _items_of(session: Session) -> Iterator[AttentionItem]:
 
 
 def _question(session: Session, interaction: Interaction) -> AttentionItem:
-    wanted = "--choice 0" if interaction.choices else "--text TEXT"
+    command = f"compozy attention answer {interaction.interaction_id} --text TEXT"
     if interaction.kind == "permission":
-        wanted = f"--decision {interaction.decisions[0] if interaction.decisions else 'DECISION'}"
-    command = f"compozy attention answer {interaction.interaction_id} {wanted}"
+        offered = interaction.decisions or ("allow-once",)
+        command = command.replace("--text TEXT", f"--decision {offered[0]}")
+    elif interaction.choices:
+        command = command.replace("--text TEXT", "--choice 0")
     return _item(session, interaction.interaction_id, interaction.kind, command, interaction)
 
 

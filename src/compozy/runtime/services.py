@@ -21,6 +21,7 @@ from compozy.runtime.configs import Configs
 from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.mcp_view import McpViews
+from compozy.runtime.permissions import Permissions
 from compozy.runtime.providers import Providers
 from compozy.runtime.retention import Retention
 from compozy.runtime.sessions import Deps, Sessions
@@ -60,6 +61,7 @@ class Services:
     tools: Tools
     callers: Identities
     hosted: HostedTools
+    permissions: Permissions
     trust: Trust
     configs: Configs
     resolver: AgentResolver
@@ -125,6 +127,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     retention = Retention(home.root, config, store, sessions)
     retention.start()
     people = SessionPeople(deps, sessions)
+    resolver = AgentResolver(home, fleet, configs, trust)
     status.count_executions = sessions.counts_running
     status.describe_retention = retention.health
     return Services(
@@ -145,7 +148,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         hosted=hosted,
         trust=trust,
         configs=configs,
-        resolver=AgentResolver(home, fleet, configs, trust),
+        resolver=resolver,
+        permissions=Permissions(fleet, sessions, configs, resolver),
         status=status,
         redactor=redactor,
         settings=Settings(home, config, status),

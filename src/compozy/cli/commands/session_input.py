@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 import click
 
 from compozy.cli import completions
-from compozy.cli.commands.session_write import done
 from compozy.cli.connection import as_json, as_rows, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, one_line, print_rows
-from compozy.cli.sessions import read_text
+from compozy.cli.sessions import print_done, read_text
 from compozy.cli.wording import age
 from compozy.model.errors import EXIT_UNAVAILABLE, LocalError
 
@@ -50,7 +49,7 @@ def input_edit(invocation: Invocation, session_id: str, entry_id: str, text: str
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
         answer = client.sessions.replace_input(session, entry_id, wanted, **_identity())
-    done(invocation, as_json(answer), f"{entry_id} now says: {one_line(wanted)[:120]}")
+    print_done(invocation, as_json(answer), f"{entry_id} now says: {one_line(wanted)[:120]}")
 
 
 @command("cancel", examples=("compozy session input cancel sess-0123456789abcdef inp-0123456789abcdef",))
@@ -61,7 +60,7 @@ def input_cancel(invocation: Invocation, session_id: str, entry_id: str) -> None
     """Take the waiting prompt ENTRY_ID out of the queue."""
     with connected(invocation) as client:
         answer = client.sessions.withdraw(client.sessions.get(session_id), entry_id)
-    done(invocation, as_json(answer), f"{entry_id} will not run")
+    print_done(invocation, as_json(answer), f"{entry_id} will not run")
 
 
 @command("steer", examples=("compozy session input steer sess-0123456789abcdef inp-0123456789abcdef",))
@@ -79,7 +78,7 @@ def input_steer(
         wanted = text or _text_of(client, session, entry_id)
         turn = expected_turn_id or (session.activity.turn_id if session.activity else "")
         answer = client.sessions.promote_input(session, entry_id, wanted, expected_turn_id=turn, **_identity())
-    done(invocation, as_json(answer), f"{entry_id} takes over when the running turn rests")
+    print_done(invocation, as_json(answer), f"{entry_id} takes over when the running turn rests")
 
 
 def _text_of(client: "Client", session: "Session", entry_id: str) -> str:

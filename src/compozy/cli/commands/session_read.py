@@ -5,6 +5,7 @@ Implements contract §3.5 (reads) and §4.1. `events --follow` shows each event 
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,15 +14,29 @@ from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, as_json, as_rows, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, note, one_line, print_object, print_rows, write, write_json, write_json_line
+from compozy.cli.output import (
+    Column,
+    note,
+    one_line,
+    plain,
+    print_object,
+    print_rows,
+    write,
+    write_json,
+    write_json_line,
+)
 from compozy.cli.sessions import (
     SESSION_COLUMNS,
     SESSION_FIELDS,
     SESSION_TOON,
 )
-from compozy.cli.wording import age, parse_duration
+from compozy.cli.wording import age, parse_duration, seconds_until, write_duration
 from compozy.cli.workspace_context import find
+from compozy.model.session import BADGES
 from compozy.model.times import format_time
+
+if TYPE_CHECKING:
+    from compozy.model.attention import AttentionSummary
 
 STATES = ("starting", "active", "stopping", "stopped")
 TYPES = ("user", "system", "coordinator", "spawned")
@@ -46,6 +61,12 @@ TYPES = ("user", "system", "coordinator", "spawned")
 @click.option("--query", "-q", help="Only sessions whose id, name, agent or provider contains this text.")
 @click.option("--archived", is_flag=True, help="Only archived sessions.")
 @click.option("--include-archived", is_flag=True, help="Archived sessions too.")
+@click.option("--badge", "badges", type=click.Choice(BADGES), multiple=True, help="Only this badge; repeat it.")
+@click.option("--attention", is_flag=True, help="Only those that want a person or have something finished to show.")
+@click.option("--resumable", is_flag=True, help="Only stopped ones that a prompt starts again.")
+@click.option("--worktree", help="Only those in this working tree.")
+@click.option("--include-health", is_flag=True, help="With the health of each.")
+@click.option("--summary", is_flag=True, help="Only how many want a person or have finished, by workspace.")
 @click.option("--sort", type=click.Choice(("recent", "last_activity", "attention")), help="Order of the rows.")
 @click.option("--limit", type=click.IntRange(1, 100), help="Rows a page (default 50).")
 @click.option("--cursor", help="Continue behind a page: the next_cursor it ended with.")
@@ -67,9 +88,19 @@ def session_list(
     sort: str | None,
     cursor: str | None,
     limit: int | None,
+    badges: tuple[str, ...],
+    attention: bool,
+    resumable: bool,
+    worktree: str | None,
+    include_health: bool,
+    summary: bool,
 ) -> None:
     """List sessions, newest first: the active ones of this workspace unless told otherwise."""
+    every_state = every_state or bool(badges) or attention or resumable
     with connected(invocation) as client:
+        if summary:
+            _print_summary(invocation, client.attention.summary())
+            return
         context = None if all_workspaces else find(client, flag=workspace)
         page = client.sessions.list(
             context.id if context else "",
@@ -83,6 +114,11 @@ def session_list(
             sort=sort or "",
             cursor=cursor or "",
             limit=limit,
+            badges=badges,
+            attention=attention,
+            resumable=True if resumable else None,
+            worktree=worktree or "",
+            include_health=include_health,
         )
     empty = 'no sessions match; start one with: compozy run "your task"'
     if not every_state and state is None:
@@ -98,6 +134,24 @@ def session_list(
     )
     if page.page.next_cursor:
         note(invocation, f"\nmore of {page.page.total}; continue with: --cursor {page.page.next_cursor}")
+
+
+_SUMMARY_COLUMNS = (
+    Column("WORKSPACE", "workspace_id"),
+    Column("NEEDS YOU", "needs_you"),
+    Column("FINISHED", "finished"),
+)
+
+
+def _print_summary(invocation: Invocation, summary: "AttentionSummary") -> None:
+    print_rows(
+        invocation,
+        as_rows(summary.by_workspace),
+        _SUMMARY_COLUMNS,
+        name="summary",
+        envelope=as_json(summary),
+        empty="no session wants you, and none has anything to show",
+    )
 
 
 def event_text(event: Mapping[str, object]) -> str:
@@ -220,12 +274,22 @@ def _pending_text(session: Mapping[str, object]) -> str:
     return ", ".join(waiting) + remedy if waiting else ""
 
 
+def _until(question: Mapping[str, object]) -> str:
+    """Say until when a question waits and what is answered then."""
+    if question.get("status") != "pending" or not question.get("expires_at"):
+        return ""
+    left = seconds_until(text_of(question, "expires_at"))
+    then = text_of(question, "default_decision") or "no answer"
+    return f"{write_duration(left)}, then {then}" if left is not None else ""
+
+
 INTERACTION_COLUMNS = (
     Column("REQUEST", "provider_request_id"),
     Column("KIND", "kind"),
     Column("STATUS", "status"),
     Column("QUESTION", "title"),
-    Column("ANSWERS", "decisions"),
+    Column("ANSWERS", "decisions", lambda row: plain(row.get("decisions") or row.get("choices"))),
+    Column("UNTIL", "expires_at", _until),
     Column("ASKED", "created_at", lambda row: age(row.get("created_at"))),
     Column("RESOLUTION", "resolution"),
 )
@@ -238,11 +302,12 @@ INTERACTION_COLUMNS = (
     type=click.Choice(("pending", "orphaned", "resolved", "timed_out", "canceled")),
     help="Only questions in this state.",
 )
+@click.option("--children", is_flag=True, help="With what its children ask now.")
 @pass_invocation
-def session_interactions(invocation: Invocation, session_id: str, status: str | None) -> None:
+def session_interactions(invocation: Invocation, session_id: str, status: str | None, children: bool) -> None:
     """List what session SESSION_ID has asked a person."""
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
-        rows = as_rows(client.sessions.interactions(session, status or ""))
+        rows = as_rows(client.sessions.interactions(session, status or "", with_children=children))
     envelope = {"interactions": rows}
     print_rows(invocation, rows, INTERACTION_COLUMNS, name="interactions", envelope=envelope, empty="no questions")

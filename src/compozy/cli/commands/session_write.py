@@ -9,11 +9,12 @@ import click
 
 from compozy.cli import completions
 from compozy.cli.commands.agent_read import with_source
-from compozy.cli.connection import JsonObject, as_json, connected
+from compozy.cli.connection import as_json, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import note, print_object, write, write_json, write_json_line
-from compozy.cli.sessions import SESSION_FIELDS, SESSION_TOON
+from compozy.cli.operators import refuse_agents
+from compozy.cli.output import note, print_object
+from compozy.cli.sessions import SESSION_FIELDS, SESSION_TOON, print_done
 from compozy.cli.trust_question import with_trust
 from compozy.cli.workspace_context import find_or_register
 from compozy.model.errors import EXIT_NOTHING_IN_FLIGHT, EXIT_OK, EXIT_REFUSED, LocalError
@@ -80,7 +81,7 @@ def session_stop(invocation: Invocation, session_id: str) -> None:
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
         client.sessions.stop(session)
-    done(invocation, {"session_id": session_id, "stopped": True}, f"stopped {session_id}")
+    print_done(invocation, {"session_id": session_id, "stopped": True}, f"stopped {session_id}")
 
 
 @command(
@@ -98,17 +99,19 @@ def session_stop(invocation: Invocation, session_id: str) -> None:
 def session_approve(
     invocation: Invocation, session_id: str, decision: str, request_id: str | None, turn_id: str | None
 ) -> None:
-    """Answer the permission question of session SESSION_ID."""
+    """Answer the permission question of session SESSION_ID, or of one of its children."""
+    refuse_agents("answering a permission question")
     with connected(invocation) as client:
         session = client.sessions.get(session_id)
-        chosen = _question(session_id, client.sessions.interactions(session, "pending"), request_id)
+        pending = client.sessions.interactions(session, "pending", with_children=True)
+        chosen = _question(session_id, pending, request_id)
         answer = client.sessions.approve(
             session,
             request_id or (chosen.provider_request_id if chosen else ""),
             turn_id or (chosen.turn_id if chosen else ""),
             decision,
         )
-    done(invocation, as_json(answer), f"{answer.outcome}: {answer.resolved_decision or answer.decision}")
+    print_done(invocation, as_json(answer), f"{answer.outcome}: {answer.resolved_decision or answer.decision}")
 
 
 def _question(session_id: str, pending: "Sequence[Interaction]", request_id: str | None) -> "Interaction | None":
@@ -142,7 +145,7 @@ def session_prompt_cancel(invocation: Invocation, session_id: str) -> int:
         session = client.sessions.get(session_id)
         answer = client.sessions.cancel(session)
     outcome = answer.outcome
-    done(
+    print_done(
         invocation,
         as_json(answer),
         "nothing is running" if outcome == "nothing-in-flight" else "the turn was cancelled",
@@ -160,7 +163,7 @@ def session_remove(invocation: Invocation, session_id: str, yes: bool) -> None:
         session = client.sessions.get(session_id)
         confirm(invocation, f'Delete session "{session_id}"?', yes)
         client.sessions.delete(session)
-    done(invocation, {"session_id": session_id, "removed": True}, f"removed {session_id}")
+    print_done(invocation, {"session_id": session_id, "removed": True}, f"removed {session_id}")
 
 
 @command("rename", examples=("compozy session rename sess-0123456789abcdef review",))
@@ -187,15 +190,3 @@ def confirm(invocation: Invocation, question: str, yes: bool) -> None:
     if not invocation.can_ask:
         raise click.UsageError("this deletes something and nobody can be asked here; add --yes")
     click.confirm(question, abort=True, err=True, prompt_suffix=" ")
-
-
-def done(invocation: Invocation, answer: JsonObject, text: str) -> None:
-    """Print what a change came to: the text for a person, the answer for a program."""
-    if invocation.is_human:
-        write(f"{text}\n")
-    elif invocation.format == "json":
-        write_json(answer)
-    elif invocation.format == "jsonl":
-        write_json_line(answer)
-    else:
-        print_object(invocation, answer, (), name="result")

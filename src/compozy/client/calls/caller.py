@@ -44,6 +44,9 @@ class Calls:
         answer = self._transport.request(method, path, query=query_of(query or {}), body=body)
         return decode(answer.body, kind, member)
 
+    def _read(self, data: bytes, kind: type[T], member: str = "") -> T:
+        return decode(data, kind, member)
+
     def _do(self, method: str, path: str, *, body: object = None) -> None:
         """Make a call whose success says nothing more."""
         self._transport.request(method, path, body=body)

@@ -5,7 +5,8 @@ Whatever is done with one session takes the session itself, which names its work
 
 from collections.abc import Mapping
 
-from compozy.client.calls.caller import Calls, decode, given, segment
+from compozy.client.calls.caller import decode, given, segment
+from compozy.client.calls.session_reads import SessionReads, path_of
 from compozy.client.calls.streams import EventFollower, PromptStream
 from compozy.client.multipart import one_file
 from compozy.model.attachment import Attachment
@@ -25,7 +26,7 @@ from compozy.model.transcript import TranscriptPage
 _ALL = "/api/sessions"
 
 
-class SessionCalls(Calls):
+class SessionCalls(SessionReads):
     """Sessions of all workspaces."""
 
     def list(
@@ -42,11 +43,19 @@ class SessionCalls(Calls):
         sort: str = "",
         cursor: str = "",
         limit: int | None = None,
+        badges: tuple[str, ...] = (),
+        attention: bool = False,
+        resumable: bool | None = None,
+        worktree: str = "",
+        include_health: bool = False,
     ) -> SessionList:
         """Return a page of sessions, most recent first; "" means any."""
         query = {"workspace": workspace, "state": state, "type": type, "agent": agent, "parent": parent}
         more = {"root": root, "q": q, "archive": archive, "sort": sort, "cursor": cursor, "limit": limit}
-        return self._get(_ALL, SessionList, query={**query, **more})
+        wants = {"badge": ",".join(badges), "attention": attention, "worktree": worktree}
+        # False is a filter too, unlike the flags that are left out then.
+        wants["resumable"] = "" if resumable is None else "true" if resumable else "false"
+        return self._get(_ALL, SessionList, query={**query, **more, **wants, "include_health": include_health})
 
     def get(self, session_id: str) -> Session:
         """Return one session."""
@@ -208,11 +217,12 @@ class SessionCalls(Calls):
         query = {"frames": "raw", "after_sequence": str(after)}
         return EventFollower(self._transport.stream("GET", f"{path_of(session)}/stream", query=query, resume=True))
 
-    def interactions(self, session: Session, status: str = "") -> tuple[Interaction, ...]:
-        """Return the questions put to a person; "" for those of every state."""
-        return self._get(
-            f"{path_of(session)}/interactions", tuple[Interaction, ...], "interactions", {"status": status}
-        )
+    def interactions(
+        self, session: Session, status: str = "", *, with_children: bool = False
+    ) -> tuple[Interaction, ...]:
+        """Return the questions put to a person; "" for those of every state; on request what children ask now."""
+        query = {"status": status, "include_children": with_children}
+        return self._get(f"{path_of(session)}/interactions", tuple[Interaction, ...], "interactions", query)
 
     def approve(self, session: Session, request_id: str, turn_id: str, decision: str) -> ApprovalAnswer:
         """Answer a permission question: allow-once, allow-always, reject-once or reject-always."""
@@ -223,8 +233,3 @@ class SessionCalls(Calls):
 def _steer_body(text: str, expected_turn_id: str, message_id: str, idempotency_key: str) -> dict[str, str]:
     identity = {"message_id": message_id, "idempotency_key": idempotency_key}
     return {"text": text, "expected_turn_id": expected_turn_id, **identity}
-
-
-def path_of(session: Session) -> str:
-    """Return the path below which the operations of a session lie."""
-    return f"/api/workspaces/{segment(session.workspace_id)}/sessions/{segment(session.id)}"

@@ -57,6 +57,20 @@ class PromptStream(_Stream):
                     yield decode(event.data.encode("utf-8", "surrogatepass"), JsonObject)
 
 
+class CatalogFollower(_Stream):
+    """Changes in the list of sessions, from now on: which session, not what it is now."""
+
+    def __iter__(self) -> Iterator[JsonObject | None]:
+        """Yield each change as it was sent; None on each idle tick.
+
+        Raises:
+            ConnectionLost: the stream broke off.
+        """
+        with self:
+            for event in self._stream:
+                yield None if event is None else decode(event.data.encode("utf-8", "surrogatepass"), JsonObject)
+
+
 class EventFollower(_Stream):
     """Stored events of a session from a position on."""
 

@@ -7,7 +7,7 @@ import msgspec
 
 from compozy.model.errors import Conflict, NotFound
 from compozy.model.session import Session
-from compozy.model.session_reads import Attached, Attachment, Clarification, ClarifyAnswer, Repair, WaitAnswer
+from compozy.model.session_reads import Attached, Clarification, ClarifyAnswer, Repair, SessionHold, WaitAnswer
 from compozy.runtime.resolution import resolve_runtime
 from compozy.runtime.sessions.choosing import check_revision
 from compozy.runtime.sessions.clarify import clarification
@@ -52,7 +52,7 @@ class SessionPeople:
             Conflict: it cannot be attached to, or another client holds it.
         """
         live = await self._sessions.live(session_id)
-        taken: list[Attachment] = []
+        taken: list[SessionHold] = []
 
         def change(record: SessionRecord) -> SessionRecord:
             changed, attachment = attached(record, attached_to.strip() or _NOBODY, attach_seconds(ttl_seconds))

@@ -12,7 +12,7 @@ import msgspec
 from compozy.model import ids, times
 from compozy.model.errors import Conflict
 from compozy.model.session import Session
-from compozy.model.session_reads import Attachment
+from compozy.model.session_reads import SessionHold
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.settling import seen
 from compozy.store.interface import SessionRecord
@@ -65,7 +65,7 @@ def attach_seconds(given: int | None) -> int:
     return min(given if given is not None and given > 0 else DEFAULT_ATTACH_SECONDS, MOST_ATTACH_SECONDS)
 
 
-def attached(record: SessionRecord, who: str, seconds: int) -> tuple[SessionRecord, Attachment]:
+def attached(record: SessionRecord, who: str, seconds: int) -> tuple[SessionRecord, SessionHold]:
     """Return the record of a session that `who` holds from now on, and has seen.
 
     Raises:
@@ -87,7 +87,7 @@ def attached(record: SessionRecord, who: str, seconds: int) -> tuple[SessionReco
         )
     now = datetime.now(UTC)
     expires = times.format_time(now + timedelta(seconds=seconds))
-    attachment = Attachment(
+    attachment = SessionHold(
         session_id=session.id, attached_to=who, attached_at=times.format_time(now), attach_expires_at=expires
     )
     return change_session(seen(record), attached_to=who, attach_expires_at=expires), attachment
