@@ -7,15 +7,15 @@ belong to an agent is `acp/processes.py`.
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-
-from compozy.model.record import Record
 
 _PROC = Path("/proc")
 HAS_PROC = sys.platform == "linux"
 
 
-class ProcessRow(Record, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class ProcessRow:
     """One row of the process table. `start_time` is an opaque text that stays the same for one process's life;
     `memory` is its resident memory in bytes."""
 
