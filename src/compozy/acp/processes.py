@@ -13,6 +13,7 @@ import os
 import signal
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from compozy.acp.contract import ProcessIdentity
@@ -28,7 +29,8 @@ _KILL_ROUNDS = 20
 _POLL = 0.01
 
 
-class ProcessEntry(ProcessRow, frozen=True, kw_only=True):
+@dataclass(frozen=True, kw_only=True)
+class ProcessEntry(ProcessRow):
     """A process as far as membership goes: `marker` is the one its environment carries (own processes only)."""
 
     marker: str = ""
