@@ -20,6 +20,13 @@ _BLOCK = re.compile(r"^```(?:console|sh|bash)\n(.*?)^```", re.MULTILINE | re.DOT
 _SHELL = ("|", ">", ">>", "&&", "||", ";", "#", "2>", "<")
 
 
+@pytest.fixture(autouse=True)
+def files_of_the_examples(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stand where the files are that examples name."""
+    (tmp_path / "screen.png").touch()
+    monkeypatch.chdir(tmp_path)
+
+
 def understand(line: str) -> None:
     """Parse a line without running anything; raises click.UsageError when it makes no sense."""
     words = shlex.split(line, comments=True)
