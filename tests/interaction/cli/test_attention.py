@@ -167,18 +167,6 @@ def test_the_runtime_is_chosen_and_cleared(shared: Cli, session: str) -> None:
     assert shared("session", "runtime", "clear", session, "--expected-revision", "99").code == 65
 
 
-def test_waiting_prompts_are_listed_changed_and_withdrawn(shared: Cli, session: str) -> None:
-    with asking(shared, session):
-        queued = shared("session", "prompt", session, "later", "--queue", "-o", "json").object()["prompt"]
-        assert isinstance(queued, dict)
-        entry = str(queued["queue_entry_id"])
-        assert shared("session", "input", "edit", session, entry, "better words").code == 0
-        rows = sequence(shared("session", "input", "list", session, "-o", "json").object()["inputs"])
-        assert [(row["id"], row["text"]) for row in rows] == [(entry, "better words")]
-        assert shared("session", "input", "cancel", session, entry).code == 0
-        assert shared("session", "input", "list", session).out == "no prompt waits\n"
-
-
 def test_lists_are_narrowed_by_badge_and_summed_up(shared: Cli, session: str) -> None:
     with asking(shared, session):
         found = shared("session", "list", "--badge", "waiting-for-auth", "--include-health", "-o", "json").object()
