@@ -7,6 +7,7 @@ _BACKUP = "tests/interaction/cli/test_backup.py::"
 _BACKUPS = "tests/unit/runtime/test_backups.py::"
 _SEGMENTS = "tests/unit/runtime/test_segments.py::"
 _RETENTION = "tests/interaction/sessions/test_retention.py::"
+_STREAMS = "tests/failure/test_stream_subscribers.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -105,5 +106,48 @@ PROMISES: tuple[Promise, ...] = (
         "decisions D15",
         "A workspace has no say in retention.",
         test=_RETENTION + "test_the_settings_of_the_home_count_and_those_of_a_workspace_do_not",
+    ),
+    Promise(
+        "streams.many",
+        "issue 6 streams, P63",
+        "Two hundred subscribers, half of them vanishing, see every event in order and leave no descriptor behind.",
+        test=_STREAMS + "test_two_hundred_subscribers_see_everything_and_leave_nothing_behind",
+    ),
+    Promise(
+        "streams.stopped",
+        "issue 6 streams, acp.md fault 9",
+        "A subscriber that stands still slows nobody, costs bounded memory and misses nothing.",
+        test=_STREAMS + "test_a_stopped_subscriber_slows_nobody_costs_little_and_misses_nothing",
+    ),
+    Promise(
+        "streams.far_behind",
+        "contract §3.5 Streams",
+        "A watcher of the transcript who falls far behind takes a snapshot and is right again.",
+        test=_STREAMS + "test_a_watcher_who_falls_far_behind_takes_a_snapshot_and_is_right_again",
+    ),
+    Promise(
+        "streams.gap",
+        "contract §3.5 Streams",
+        "A stream that broke off is taken up after its last event.",
+        test=_STREAMS + "test_a_stream_that_broke_off_is_taken_up_after_the_gap",
+    ),
+    Promise(
+        "streams.stale_position",
+        "issue 6 bad input",
+        "A position that the session never had is refused.",
+        test=_STREAMS + "test_a_position_that_the_session_never_had_is_refused",
+    ),
+    Promise(
+        "streams.fences",
+        "contract §3.5 Streams",
+        "A stale or missing fence of a transcript gives a snapshot that says why.",
+        test="tests/interaction/sessions/test_streams.py::test_any_doubt_about_the_fence_gives_a_snapshot",
+    ),
+    Promise(
+        "streams.catalog_behind",
+        "contract §3.5 Streams",
+        "Who missed changes of the list is sent away to read it again.",
+        test="tests/unit/runtime/test_catalog_feed.py::"
+        "test_a_follower_who_missed_changes_is_sent_away_to_read_the_list",
     ),
 )

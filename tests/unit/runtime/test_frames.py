@@ -144,16 +144,24 @@ def test_a_transcript_folds_parts_in_order_and_permissions_in_place(maker: Event
     assert decided is not None and b"allow-once" in bytes(decided)
 
 
-def test_only_changed_entries_are_taken(maker: EventMaker) -> None:
-    first, second = _stored(
-        [maker.draft("agent_message", "t1", text="a"), maker.draft("agent_message", "t2", text="b")]
-    )
+def test_the_messages_that_later_events_touched_are_found(maker: EventMaker) -> None:
+    events = _stored([maker.draft("agent_message", turn, text="a") for turn in ("t1", "t2", "t1")])
     fold = TranscriptFold()
-    fold.add([first])
-    assert [entry.message.id for entry in fold.take_changed()] == ["t1"]
-    fold.add([second])
-    assert [entry.message.id for entry in fold.take_changed()] == ["t2"]
-    assert fold.take_changed() == ()
+    fold.add(events)
+    assert [fold.render(key).message.id for key, _ in fold.touched_after(1)] == ["t1", "t2"]
+    assert fold.touched_after(2) == [("t1", 3)] and fold.touched_after(3) == []
+
+
+def test_only_ended_turns_are_forgotten_and_the_oldest_first(maker: EventMaker) -> None:
+    drafts = []
+    for turn in ("t1", "t2", "t3"):
+        drafts += [maker.draft("user_message", turn, text="go", message_id=turn), maker.draft("thought", turn)]
+        drafts += [maker.draft("done", turn)] if turn != "t1" else []
+    fold = TranscriptFold()
+    fold.add(_stored(drafts))
+    assert fold.forget(2) == 5
+    assert [entry.message.id for entry in fold.entries()] == ["t1", "t3", "t3"]
+    assert fold.forget(2) == 0
 
 
 def test_an_event_that_cannot_be_decoded_is_left_out(maker: EventMaker) -> None:

@@ -8,11 +8,14 @@ import msgspec
 import pytest
 
 from compozy.config.redaction import Redactor
+from compozy.model.attachment import AttachmentRef
 from compozy.model.event import EventDraft
-from compozy.model.transcript import TranscriptPage
+from compozy.model.transcript import MessagePart, TranscriptPage
+from compozy.runtime.sessions import segments
 from compozy.runtime.sessions.content import EventMaker, raw_json
 from compozy.runtime.sessions.history import read_transcript
 from compozy.runtime.sessions.segments import WORTH_KEEPING, fold_turns, read_segments
+from compozy.runtime.sessions.transcript import files_path
 from compozy.store.interface import Store, TranscriptSegment
 from compozy.store.ledger import Ledger
 from compozy.store.memory import MemoryStore
@@ -171,3 +174,21 @@ async def test_archiving_an_event_takes_its_segment_away_and_one_folded_before_i
     page = await same(store)
     assert [entry.sequence for entry in page.entries] == [1, 100, 101, 150, 301, 400]
     await store.close()
+
+
+async def test_a_late_word_keeps_the_files_of_a_folded_turn(store: Store) -> None:
+    drafts = turn(1)
+    shown = AttachmentRef(
+        bytes=1, height=1, width=1, id="att-1", kind="image", mime_type="image/png", name="a.png", sha256=""
+    )
+    drafts[0] = MAKER.draft("user_message", f"turn-{1:016x}", text="look", message_id="m", attachments=(shown,))
+    await store.append_events(ID, drafts)
+    assert await fold_turns(store, ID, 100, files=files_path(SESSION))
+    page = await same(store)
+    assert [part.type for part in page.entries[0].message.parts] == ["text", "file"]
+    await store.append_events(ID, [MAKER.draft("thought", f"turn-{1:016x}", text="late")])
+    await same(store)
+
+
+def test_a_kept_part_has_every_field_of_a_part() -> None:
+    assert set(segments._Part.__struct_fields__) == set(MessagePart.__struct_fields__)

@@ -17,7 +17,8 @@ from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.catalog_feed import CatalogChange
-from compozy.runtime.sessions.history import by_turn, session_event
+from compozy.runtime.sessions.follow import raw_frames
+from compozy.runtime.sessions.history import by_turn
 from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
 from compozy.store.interface import EventQuery
 
@@ -85,7 +86,14 @@ async def stream_session(app: Services, request: Request) -> Response:
     frames = values.get("frames", "") or "transcript"
     after = _position(request)
     if frames == "raw":
-        return EventStreamResponse(_raw_frames(app, session_id, after or 0))
+        last = await app.sessions.last_sequence(session_id)
+        if after is not None and after > last:
+            raise InvalidRequest(
+                f"event {after} does not exist, the last is {last}: this is another state of the session, "
+                "read it anew without after_sequence",
+                code="sequence_reset",
+            )
+        return EventStreamResponse(raw_frames(app.sessions, session_id, after or 0))
     if frames != "transcript":
         raise InvalidRequest(f"query parameter 'frames' is {frames!r}; write raw or transcript")
     fence = Fence(
@@ -104,25 +112,15 @@ def _position(request: Request) -> int | None:
     return _optional_number(request, "after_sequence")
 
 
-async def _raw_frames(app: Services, session_id: str, after: int) -> AsyncIterator[bytes]:
-    session = await app.sessions.get(session_id)
-    async for batch in app.sessions.follow(session_id, after):
-        if batch:
-            yield b"".join(
-                b"id: %d\nevent: %b\ndata: %b\n\n"
-                % (event.sequence, event.type.encode(), _ENCODE(session_event(event, session)))
-                for event in batch
-            )
-
-
 async def stream_catalog(app: Services, request: Request) -> Response:
     """Stream what changes in the list of sessions, from now on."""
-    return EventStreamResponse(_catalog_frames(app))
+    # The position first: whoever has read the first line misses nothing.
+    return EventStreamResponse(_catalog_frames(app, app.sessions.changes.position))
 
 
-async def _catalog_frames(app: Services) -> AsyncIterator[bytes]:
+async def _catalog_frames(app: Services, position: int) -> AsyncIterator[bytes]:
     yield b": following\n\n"
-    async for changes in app.sessions.changes.follow():
+    async for changes in app.sessions.changes.follow(position):
         yield b"".join(
             b"event: %b\ndata: %b\n\n"
             % (

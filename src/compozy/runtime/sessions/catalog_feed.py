@@ -74,12 +74,21 @@ class CatalogFeed:
         arrived, self._arrived = self._arrived, asyncio.Event()
         arrived.set()
 
-    async def follow(self) -> AsyncIterator[tuple[Change, ...]]:
-        """Yield the changes from now on, in batches."""
-        position = self._count
+    @property
+    def position(self) -> int:
+        """The number of the newest change."""
+        return self._count
+
+    async def follow(self, position: int) -> AsyncIterator[tuple[Change, ...]]:
+        """Yield the changes after a position, in batches; end when some of them are no longer kept.
+
+        Who is that far behind reads the list again and follows from there.
+        """
         while True:
             arrived = self._arrived
-            behind = min(self._count - position, len(self._changes))
+            behind = self._count - position
+            if behind > len(self._changes):
+                return
             if behind:
                 position = self._count
                 yield tuple(self._changes)[-behind:]

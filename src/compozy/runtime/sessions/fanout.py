@@ -6,14 +6,18 @@ store for the rest. A follower that is slow, stuck or gone therefore costs nothi
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from compozy.model.event import StoredEvent
 
 # Enough for a follower that keeps up; whoever falls further behind reads the store.
 RING_EVENTS = 2048
-# Bounds the memory of one session whatever the size of its events.
-RING_BYTES = 4 * 1024 * 1024
+# Bounds the memory of one session whatever the size of its events; frames made of them take about as much again.
+RING_BYTES = 2 * 1024 * 1024
+# What stays of a session at rest.
+_AT_REST = 64
+# Frames are kept when at least so many want them.
+_SHARED = 2
 
 
 class Ring:
@@ -25,6 +29,9 @@ class Ring:
         self._last = last_sequence
         self._waiters: set[asyncio.Future[None]] = set()
         self._closed = False
+        self._frames: dict[int, bytes] = {}
+        self.followers = 0
+        """How many follow now."""
 
     @property
     def last_sequence(self) -> int:
@@ -43,13 +50,34 @@ class Ring:
         if events[0].sequence != self._last + 1:
             # A gap (a write that was stored but never published): followers read it from the store.
             self._events.clear()
+            self._frames.clear()
             self._bytes = 0
         self._events.extend(events)
         self._bytes += sum(len(event.content) for event in events)
         self._last = events[-1].sequence
-        while len(self._events) > RING_EVENTS or (self._bytes > RING_BYTES and len(self._events) > 1):
-            self._bytes -= len(self._events.popleft().content)
+        self._drop(RING_EVENTS)
         self._wake()
+
+    def rest(self) -> None:
+        """Keep only a few events: nothing happens now, and who is behind reads the store."""
+        self._drop(_AT_REST)
+
+    def _drop(self, keep: int) -> None:
+        while len(self._events) > keep or (self._bytes > RING_BYTES and len(self._events) > 1):
+            event = self._events.popleft()
+            self._bytes -= len(event.content)
+            self._frames.pop(event.sequence, None)
+
+    def frame(self, event: StoredEvent, make: Callable[[StoredEvent], bytes]) -> bytes:
+        """Return what `make` makes of an event, made once for all who follow."""
+        if self.followers < _SHARED:
+            return make(event)
+        found = self._frames.get(event.sequence)
+        if found is None:
+            found = make(event)
+            if self._events and event.sequence >= self._events[0].sequence:
+                self._frames[event.sequence] = found
+        return found
 
     def close(self) -> None:
         """Say that no event will follow; followers drain and end."""

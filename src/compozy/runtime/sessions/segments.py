@@ -15,6 +15,7 @@ import msgspec
 from compozy.model.record import Record
 from compozy.model.session import Session
 from compozy.model.transcript import TranscriptEntry
+from compozy.runtime.sessions.fanout import Ring
 from compozy.runtime.sessions.transcript import TranscriptFold, files_path
 from compozy.store.interface import EventQuery, SessionRecord, Store, TranscriptSegment
 
@@ -26,6 +27,8 @@ log = logging.getLogger(__name__)
 WORTH_KEEPING = 64
 # A page takes some two milliseconds to fold; others get their turn in between.
 _PAGE = 500
+# Followers take the end of a turn from memory before it is given up.
+_CATCH_UP_SECONDS = 1.0
 
 
 _NONE = msgspec.Raw(b"")
@@ -122,11 +125,13 @@ class Folder:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._until: dict[str, tuple[int, str]] = {}
+        self._rings: dict[str, Ring] = {}
         self._tasks: dict[str, asyncio.Task[None]] = {}
 
     def consider(self, before: SessionRecord, record: SessionRecord, live: "LiveSession | None") -> None:
         """Fold a session when a turn of it ended with this change."""
         if before.turn_id and not record.turn_id and live is not None:
+            self._rings[record.session.id] = live.journal.ring
             self.fold_soon(record.session, live.journal.ring.last_sequence)
 
     def fold_soon(self, session: Session, until: int) -> None:
@@ -140,10 +145,15 @@ class Folder:
         try:
             while (found := self._until.pop(session_id, None)) is not None:
                 await fold_turns(self._store, session_id, found[0], files=found[1])
+                await asyncio.sleep(_CATCH_UP_SECONDS)
+                ring = self._rings.get(session_id)
+                if ring is not None and ring.last_sequence == found[0]:
+                    ring.rest()
         except Exception:
             log.warning("the transcript of %s could not be folded", session_id, exc_info=True)
         finally:
             del self._tasks[session_id]
+            self._rings.pop(session_id, None)
 
     async def close(self) -> None:
         """Stop folding; what is not kept is made again when it is wanted."""

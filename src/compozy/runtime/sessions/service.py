@@ -42,6 +42,7 @@ from compozy.runtime.sessions.recovery import end_old_processes, recover_session
 from compozy.runtime.sessions.segments import Folder
 from compozy.runtime.sessions.startup.slots import ask_slots
 from compozy.runtime.sessions.titles import AutoTitles
+from compozy.runtime.sessions.transcript_feed import TranscriptFeeds
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.sessions.waits import Waits
 from compozy.runtime.trust import TrustedUse
@@ -73,6 +74,7 @@ class Sessions:
         self.waits = Waits()
         self._folder = Folder(deps.store)
         self.attachments = SessionAttachments(deps, self)
+        self.feeds = TranscriptFeeds(self)
 
     # --- life
 

@@ -70,6 +70,10 @@ class _Message:
     keyed: dict[str, _Part] = field(default_factory=dict)
     metadata: dict[str, object] = field(default_factory=dict)
 
+    @property
+    def is_ended(self) -> bool:
+        return "ended_at" in self.metadata
+
     def render(self) -> TranscriptEntry:
         message = UIMessage(
             id=self.id,
@@ -100,7 +104,7 @@ def tool_fields(content: EventContent) -> tuple[str, msgspec.Raw]:
 
 
 class TranscriptFold:
-    """Folds events in sequence order; `take_changed` gives the entries that changed since the last call.
+    """Folds events in sequence order, one at a time or many; what was folded before can be put in.
 
     `files` is the path below which the session's attachments can be read.
     """
@@ -108,7 +112,6 @@ class TranscriptFold:
     def __init__(self, files: str = "") -> None:
         self._files = files
         self._messages: dict[str, _Message] = {}
-        self._changed: dict[str, None] = {}
         self.last_sequence = 0
 
     def add(self, events: Iterable[StoredEvent]) -> None:
@@ -140,7 +143,6 @@ class TranscriptFold:
         message.parts += [self._file(attachment) for attachment in content.attachments]
         message.metadata = {"turn_id": event.turn_id, "created_at": event.timestamp}
         self._messages[key] = message
-        self._changed[key] = None
 
     def _file(self, attachment: AttachmentRef) -> _Part:
         url = f"{self._files}/{attachment.id}/bytes" if self._files else ""
@@ -153,7 +155,6 @@ class TranscriptFold:
             message.metadata = {"turn_id": event.turn_id, "created_at": event.timestamp}
             self._messages[event.turn_id] = message
         message.last = event.sequence
-        self._changed[event.turn_id] = None
         match event.type:
             case "agent_message":
                 _append_text(message, "text", content.text)
@@ -169,11 +170,21 @@ class TranscriptFold:
                 key = event.type if event.type in _LATEST_ONLY else event.id
                 _fold_keyed(message, "data-compozy-event", key, event)
 
-    def take_changed(self) -> tuple[TranscriptEntry, ...]:
-        """Return the entries that changed since the last call, oldest first."""
-        changed = [self._messages[key] for key in self._changed]
-        self._changed.clear()
-        return tuple(message.render() for message in sorted(changed, key=lambda m: m.start))
+    def touched_after(self, sequence: int) -> list[tuple[str, int]]:
+        """Return key and last event of the messages that an event after `sequence` touched, oldest first."""
+        touched = [(key, message) for key, message in self._messages.items() if message.last > sequence]
+        touched.sort(key=lambda pair: pair[1].start)
+        return [(key, message.last) for key, message in touched]
+
+    def render(self, key: str) -> TranscriptEntry:
+        """Return one message as an entry."""
+        return self._messages[key].render()
+
+    def forget(self, keep: int) -> int:
+        """Drop all but the newest messages of turns that ended; return the last event of those dropped, else 0."""
+        ended = [key for key, message in self._messages.items() if message.role == "user" or message.is_ended]
+        dropped = ended[:-keep] if len(ended) > keep else []
+        return max((self._messages.pop(key).last for key in dropped), default=0)
 
     def entries(self) -> tuple[TranscriptEntry, ...]:
         """Return every entry, oldest first."""
@@ -198,6 +209,9 @@ def _unrendered(entry: TranscriptEntry) -> _Message:
             output=_as_raw(given.output),
             error_text=given.errorText,
             data=_as_raw(given.data),
+            filename=given.filename,
+            media_type=given.mediaType,
+            url=given.url,
         )
         message.parts.append(part)
         if part.type == "dynamic-tool":

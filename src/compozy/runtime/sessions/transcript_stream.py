@@ -5,24 +5,23 @@ A client that comes back with the fence of what it has gets only what changed si
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
 
-from compozy.model.event import StoredEvent
 from compozy.model.session import Session
 from compozy.model.transcript import TranscriptPage
+from compozy.runtime.sessions.follow import KEEP_ALIVE_SECONDS
 from compozy.runtime.sessions.history import GENERATION, session_event
-from compozy.runtime.sessions.transcript import TranscriptFold, files_path
-from compozy.store.interface import EventQuery
 
 if TYPE_CHECKING:
     from compozy.runtime.sessions.service import Sessions
 
 _ENCODE = msgspec.json.Encoder().encode
-_PAGE = 1000
+# A client that comes back after more than this takes a snapshot.
+_MOST_ENTRIES = 500
 # A delta at most every 50 ms, and less often the larger the last one was: a long answer is not sent a thousand times.
 _PAUSE, _PAUSE_PER_BYTE, _PAUSE_MOST = 0.05, 1 / 2_000_000, 2.0
 
@@ -48,50 +47,58 @@ class Fence:
 
 async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence, limit: int) -> AsyncIterator[bytes]:
     """Yield the frames until the session stops or the client goes."""
-    session = await sessions.get(session_id)
-    fold = TranscriptFold(files_path(session))
-    position = fence.after or 0
+    live = await sessions.live(session_id)
+    session = live.record.session
     reset = "" if fence.after is None else fence.reason_to_reset(session, await sessions.last_sequence(session_id))
-    if fence.after is None or reset:
-        page = await sessions.transcript(session_id, limit=limit)
-        position = page.max_sequence
-        yield _frame("transcript_snapshot", _snapshot(session, page, reset), position)
-    await _seed(sessions, session_id, fold, position)
+    position = -1 if fence.after is None or reset else fence.after
+    page = await sessions.transcript(session_id, limit=limit if position < 0 else _MOST_ENTRIES)
+    if position >= 0 and not _reaches(page, position):
+        reset, position = "sequence_reset", -1
+    frame, position = _beginning(session, page, position, reset)
+    if frame:
+        yield frame
+    feed = await sessions.feeds.join(live, page)
     loop = asyncio.get_running_loop()
-    next_at = 0.0
-    async for batch in sessions.follow(session_id, position):
-        if not batch:
-            continue
-        fold.add(batch)
-        position = batch[-1].sequence
-        for frame in _notices(batch, session):
+    while True:
+        is_over = live.journal.ring.closed
+        await feed.advance()
+        if feed.last > position and position < feed.floor:
+            # Too slow: what was missed is cheaper in one piece.
+            page = await sessions.transcript(session_id, limit=limit)
+            frame, position = _beginning(session, page, -1, "sequence_reset")
             yield frame
-        if loop.time() < next_at and batch[-1].type != "session_stopped":
-            await asyncio.sleep(next_at - loop.time())
-        changed = fold.take_changed()
-        if changed:
-            frame = _frame("transcript_delta", _delta(session, changed, position), position)
-            next_at = loop.time() + min(_PAUSE + len(frame) * _PAUSE_PER_BYTE, _PAUSE_MOST)
-            yield frame
+        elif feed.last > position:
+            begun = loop.time()
+            if feed.commands_at > position:
+                yield _frame("session_commands_changed", _commands(session, feed.commands_at), 0)
+            changed, position = feed.changed_after(position), feed.last
+            if changed:
+                frame = _delta(session, changed, position)
+                yield frame
+                if not live.journal.ring.closed:
+                    pause = min(_PAUSE + len(frame) * _PAUSE_PER_BYTE, _PAUSE_MOST)
+                    await asyncio.sleep(max(0.0, begun + pause - loop.time()))
+        elif is_over:
+            break
+        else:
+            await live.journal.ring.wait(position, KEEP_ALIVE_SECONDS)
     stopped = await sessions.last_stop(session_id)
     if stopped is not None:
         yield _frame("session_stopped", session_event(stopped, session), stopped.sequence)
 
 
-async def _seed(sessions: "Sessions", session_id: str, fold: TranscriptFold, position: int) -> None:
-    """Fold what the client already has of the turn at `position`, so that later events complete its entries."""
-    if position == 0:
-        return
-    at = await sessions.stored(session_id, EventQuery(after_sequence=position - 1, limit=1, archive="all"))
-    turn_id = at[0].turn_id if at else ""
-    after = 0
-    while turn_id:
-        page = await sessions.stored(session_id, EventQuery(after_sequence=after, turn_id=turn_id, limit=_PAGE))
-        fold.add(event for event in page if event.sequence <= position)
-        if len(page) < _PAGE or page[-1].sequence >= position:
-            break
-        after = page[-1].sequence
-    fold.take_changed()
+def _reaches(page: TranscriptPage, position: int) -> bool:
+    """Whether a page shows everything that changed after an event."""
+    return not page.has_older or bool(page.entries and page.entries[0].start_sequence <= position + 1)
+
+
+def _beginning(session: Session, page: TranscriptPage, position: int, reset: str) -> tuple[bytes, int]:
+    """Return the first frame of a watcher who has everything up to `position` (-1: nothing), and where that leads."""
+    if position < 0:
+        return _frame("transcript_snapshot", _snapshot(session, page, reset), page.max_sequence), page.max_sequence
+    changed = [_ENCODE(entry) for entry in page.entries if entry.sequence > position]
+    frame = _delta(session, changed, page.max_sequence) if changed else b""
+    return frame, max(position, page.max_sequence)
 
 
 def _snapshot(session: Session, page: TranscriptPage, reset: str) -> dict[str, object]:
@@ -111,25 +118,26 @@ def _snapshot(session: Session, page: TranscriptPage, reset: str) -> dict[str, o
     return {**data, "reason": reset} if reset else data
 
 
-def _delta(session: Session, changed: tuple[object, ...], position: int) -> dict[str, object]:
-    return {
-        "session_id": session.id,
-        "workspace_id": session.workspace_id,
-        "workspace_path": session.workspace_path,
-        "epoch": session.transcript_epoch,
-        "generation": GENERATION,
-        "entries": changed,
-        "cursor": position,
-        "max_sequence": position,
-        "has_more": False,
-    }
+def _delta(session: Session, changed: Sequence[bytes], position: int) -> bytes:
+    """Return the frame of entries that changed, which are JSON already."""
+    head = _ENCODE(
+        {
+            "session_id": session.id,
+            "workspace_id": session.workspace_id,
+            "workspace_path": session.workspace_path,
+            "epoch": session.transcript_epoch,
+            "generation": GENERATION,
+            "cursor": position,
+            "max_sequence": position,
+            "has_more": False,
+        }
+    )
+    data = b"".join((head[:-1], b',"entries":[', b",".join(changed), b"]}"))
+    return b"id: %d\nevent: transcript_delta\ndata: %b\n\n" % (position, data)
 
 
-def _notices(batch: tuple[StoredEvent, ...], session: Session) -> list[bytes]:
-    changed = [event.sequence for event in batch if event.type == "available_commands"]
-    if not changed:
-        return []
-    return [_frame("session_commands_changed", {"session_id": session.id, "revision": str(changed[-1])}, 0)]
+def _commands(session: Session, sequence: int) -> dict[str, object]:
+    return {"session_id": session.id, "revision": str(sequence)}
 
 
 def _frame(event: str, data: object, position: int) -> bytes:
