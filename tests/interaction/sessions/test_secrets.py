@@ -19,7 +19,9 @@ BY_VARIABLE = "Qv7-planted-variable-91"
 BY_VAULT = "Zk3-planted-vault-entry-52"
 LITERAL = "tok_7f3a9-planted-literal"
 UNRELATED = "Wm8-planted-unrelated-17"
-SECRETS = (BY_VARIABLE, BY_VAULT, LITERAL, UNRELATED)
+SHARED = "tok_4b81c-planted-in-the-homes-mcp-json"
+ARGUMENT = "tok_55aa1-planted-as-an-argument"
+SECRETS = (BY_VARIABLE, BY_VAULT, LITERAL, UNRELATED, SHARED, ARGUMENT)
 PRINTER = "import json, os, sys; open(sys.argv[1], 'w').write(json.dumps(dict(os.environ)))"
 
 
@@ -55,6 +57,8 @@ def planted(tmp_path: Path) -> Iterator[World]:
     world.daemon.environment |= {"PLANTED_KEY": BY_VARIABLE, "UNRELATED_SECRET": UNRELATED}
     world.daemon.home.create()
     Vault(world.daemon.home, {}).set("mcp/house/b", BY_VAULT)
+    shared = {"command": "shared-srv", "args": ["--token", ARGUMENT], "env": {"SHARED_TOKEN": SHARED}}
+    world.daemon.home.mcp_file.write_text(json.dumps({"mcpServers": {"shared": shared}}))
     world.start()
     yield world
     world.end()
@@ -88,7 +92,10 @@ def test_servers_get_their_secrets_and_literals_exactly_as_written(planted: Worl
     planted.prompt(session)
     opened = next(m["params"] for m in received(planted.folder / "record") if m.get("method") == "session/new")
     assert isinstance(opened, dict)
-    env = {row["name"]: row["value"] for row in opened["mcpServers"][0]["env"]}
+    servers = {server["name"]: server for server in opened["mcpServers"]}
+    assert servers["shared"]["args"] == ["--token", ARGUMENT]
+    assert servers["shared"]["env"] == [{"name": "SHARED_TOKEN", "value": SHARED}]
+    env = {row["name"]: row["value"] for row in servers["probe"]["env"]}
     assert env == {"E": BY_VARIABLE, "V": BY_VAULT, "SERVICE_TOKEN": LITERAL, "MODE": "${RUN_MODE}"}
 
 
@@ -107,29 +114,47 @@ def test_a_dollar_sign_in_a_value_stays_as_it_is_written(plain_world: World, pla
     assert opened["mcpServers"][0]["env"] == [{"name": "MODE", "value": "${RUN_MODE}"}]
 
 
+# What stands for each parameter of a path, and for `{name}` in the routes where it is no agent.
+_NAMES = {"/api/settings/providers/{name}": "talker", "/api/mcp/servers/{name}": "shared"}
+
+
 def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
-    """Yield every answer of a reading route that needs no more than this session, its agent and its workspace."""
+    """Yield what every reading route of the table answers, with and without its workspace and agent."""
     known = {
-        "id": str(session["id"]),
         "session_id": str(session["id"]),
         "workspace_id": str(session["workspace_id"]),
         "name": "tooled",
         "role": "auto_title",
         "provider_id": "talker",
+        "attachment_id": "art_0",
     }
+    everything = {"workspace": known["workspace_id"], "agent": "tooled", "view": "all", "include_health": "true"}
     for route in ALL_ROUTES:
-        if route.method != "GET" or route.path.endswith("stream"):
+        if route.method != "GET":
             continue
         path = route.path
-        for name, value in known.items():
+        for name, value in (known | {"name": _NAMES.get(route.path, "tooled")}).items():
             path = path.replace("{" + name + "}", value)
-        if "{" in path:
-            continue
-        for query in ({}, {"workspace": known["workspace_id"]}):
-            try:
-                yield world.client.request("GET", path, query=query).body.decode()
-            except ApiError as error:
-                yield json.dumps(error.envelope)
+        assert "{" not in path, f"say what stands for the parameters of {route.path}"
+        given = {name: value for name, value in everything.items() if name in route.query}
+        for query in ({}, given, {"frames": "raw"}) if route.streams else ({}, given):
+            yield _answer(world, path, query, streams=route.streams)
+
+
+def _answer(world: World, path: str, query: dict[str, str], *, streams: bool) -> str:
+    try:
+        if not streams:
+            return world.client.request("GET", path, query=query).body.decode()
+        # What a stream tells at once; nothing more happens here.
+        with world.daemon.client() as client, client.stream("GET", path, query=query, tick=0.3) as stream:
+            said = []
+            for event in stream:
+                if event is None:
+                    break
+                said.append(event.data)
+            return "\n".join(said)
+    except ApiError as error:
+        return json.dumps(error.envelope)
 
 
 def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World) -> None:
@@ -150,6 +175,15 @@ def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World)
         ("agent", "resolve", "tooled"),
         ("session", "events", str(session["id"])),
         ("vault", "list", "-o", "json"),
+        ("mcp", "list", "--agent", "tooled", "-o", "json"),
+        ("mcp", "explain", "--agent", "tooled"),
+        ("config", "explain", "providers"),
+        ("config", "list", "-o", "json"),
+        ("provider", "list", "-o", "json"),
+        ("provider", "status", "talker"),
+        ("doctor",),
+        ("daemon", "processes"),
+        ("session", "list", "--all", "-o", "json"),
         ("trust", "show", "--workspace", str(planted.workspace)),
         ("config", "show"),
         ("doctor", "--bundle"),
@@ -166,7 +200,7 @@ def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World)
         assert "Traceback" not in done.stderr
         said += [done.stdout, done.stderr]
     planted.daemon.stop()
-    authored = {home.config_file, *home.agents.rglob("*")}
+    authored = {home.config_file, home.mcp_file, *home.agents.rglob("*")}
     files = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file() and path not in authored}
     assert home.database in files and home.log_file in files
     for secret in SECRETS:

@@ -64,19 +64,26 @@ def require_secrets(servers: Sequence[McpServer], provider: Provider, secrets: S
 
 
 def without_literals(servers: Sequence[McpServer], redactor: Redactor) -> tuple[McpServer, ...]:
-    """Return the servers as they may be stored: literal values of secret-looking names stay in the authored file.
+    """Return the servers as they may be stored: literal secrets stay in the authored file.
 
-    The values are masked wherever they turn up from now on (P39).
+    Secrets are values under secret-looking names and whatever redaction recognises, in `env`, headers, arguments and
+    the address. They are masked wherever they turn up from now on (P39).
     """
     return tuple(
-        msgspec.structs.replace(server, env=_masked(server.env, redactor), headers=_masked(server.headers, redactor))
+        msgspec.structs.replace(
+            server,
+            env=_masked(server.env, redactor),
+            headers=_masked(server.headers, redactor),
+            args=_masked_args(server.args, redactor),
+            url=_kept(server.url, redactor, is_secret=False),
+        )
         for server in servers
     )
 
 
 def lacks_literals(servers: Sequence[McpServer]) -> bool:
     """Whether stored servers miss values that only the authored files have."""
-    return any(MASK in (*server.env.values(), *server.headers.values()) for server in servers)
+    return any(MASK in (*one.env.values(), *one.headers.values(), *one.args, one.url) for one in servers)
 
 
 def with_literals(
@@ -88,40 +95,77 @@ def with_literals(
         Unprocessable: no trusted file says a value any more.
     """
     known = {one.server.name: one for one in authored}
-    return tuple(_filled(server, known.get(server.name), redactor) for server in servers)
+    return tuple(_Filling(server, known.get(server.name), redactor).server() for server in servers)
 
 
 def _masked(values: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
-    kept = {}
-    for name, value in values.items():
-        is_secret = bool(value) and is_secret_name(name)
-        if is_secret:
-            redactor.register(value)
-        kept[name] = MASK if is_secret else value
-    return kept
+    return {name: _kept(value, redactor, is_secret=is_secret_name(name)) for name, value in values.items()}
 
 
-def _filled(server: McpServer, known: ResolvedServer | None, redactor: Redactor) -> McpServer:
-    if not lacks_literals((server,)):
-        return server
-    env, headers = dict(server.env), dict(server.headers)
-    authored = known.server if known is not None and known.state != "untrusted" else None
-    place = known.reason if known is not None and known.reason else "its file does not say it any more"
-    for values, source in ((env, authored and authored.env), (headers, authored and authored.headers)):
-        for name, value in values.items():
-            if value != MASK:
-                continue
-            found = (source or {}).get(name, "")
-            if not found:
-                raise Unprocessable(
-                    f"{server_title(server)} needs {name}, and {place}: restore it, or start a new session",
-                    code="mcp_secret_unresolved",
-                    category="mcp",
-                    evidence={"owner": server_title(server), "key": name, "path": known.path if known else ""},
-                )
-            redactor.register(found)
-            values[name] = found
-    return msgspec.structs.replace(server, env=env, headers=headers)
+def _masked_args(args: Sequence[str], redactor: Redactor) -> tuple[str, ...]:
+    before = ("", *args)
+    return tuple(
+        _kept(arg, redactor, is_secret=flag.startswith("-") and is_secret_name(flag.lstrip("-")))
+        for flag, arg in zip(before, args, strict=False)
+    )
+
+
+def _kept(value: str, redactor: Redactor, *, is_secret: bool) -> str:
+    if not value or not (is_secret or redactor.text(value) != value):
+        return value
+    redactor.register(value)
+    return MASK
+
+
+class _Filling:
+    """Puts the values that were left out back into one stored server."""
+
+    def __init__(self, stored: McpServer, known: ResolvedServer | None, redactor: Redactor) -> None:
+        self._stored, self._known, self._redactor = stored, known, redactor
+        self._authored = known.server if known is not None and known.state != "untrusted" else None
+
+    def server(self) -> McpServer:
+        """Return the server, whole.
+
+        Raises:
+            Unprocessable: a value is not there any more.
+        """
+        stored, authored = self._stored, self._authored
+        if not lacks_literals((stored,)):
+            return stored
+        args = authored.args if authored is not None and len(authored.args) == len(stored.args) else stored.args
+        return msgspec.structs.replace(
+            stored,
+            env=self._values(stored.env, authored.env if authored else {}),
+            headers=self._values(stored.headers, authored.headers if authored else {}),
+            args=tuple(
+                self._value(f"args[{i}]", old, new)
+                for i, (old, new) in enumerate(zip(stored.args, args, strict=True))
+            ),
+            url=self._value("url", stored.url, authored.url if authored else ""),
+        )
+
+    def _values(self, stored: Mapping[str, str], authored: Mapping[str, str]) -> dict[str, str]:
+        return {name: self._value(name, value, authored.get(name, "")) for name, value in stored.items()}
+
+    def _value(self, key: str, stored: str, authored: str) -> str:
+        if stored != MASK:
+            return stored
+        if not authored or authored == MASK:
+            known = self._known
+            place = known.reason if known is not None and known.reason else "its file does not say it any more"
+            raise Unprocessable(
+                f"{server_title(self._stored)} needs {key}, and {place}: restore it, or start a new session",
+                code="mcp_secret_unresolved",
+                category="mcp",
+                evidence={
+                    "owner": server_title(self._stored),
+                    "key": key,
+                    "path": known.path if known is not None else "",
+                },
+            )
+        self._redactor.register(authored)
+        return authored
 
 
 def server_title(server: McpServer) -> str:
