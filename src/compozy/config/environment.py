@@ -145,6 +145,14 @@ def login_environment(provider: Provider, home: Home, environ: Mapping[str, str]
     return env
 
 
+def server_environment(declared: Mapping[str, str], environ: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment of an MCP server that the daemon starts: the short fixed base and its own keys (P40)."""
+    base = base_environment("isolated", environ)
+    # Whose home this is, and the settings of an outer session, are none of a server's business.
+    kept = {name: value for name, value in base.items() if not name.startswith(("COMPOZY_", "PROVIDER_"))}
+    return {**kept, **declared}
+
+
 def own_program() -> str:
     """Return the absolute path of the `compozy` command of this installation, "" when it has none."""
     beside = Path(sys.executable).parent / "compozy"

@@ -43,6 +43,18 @@ class ResolvedServer(Record, frozen=True, kw_only=True):
         return not self.server.command
 
 
+class ServerStart(Record, frozen=True, kw_only=True):
+    """A server with every reference resolved, for the one that starts or reaches it; never stored, never answered."""
+
+    name: str
+    argv: tuple[str, ...] = ()
+    env: dict[str, str] = {}
+    """The declared keys alone; see `config.environment.server_environment` for the whole."""
+    url: str = ""
+    headers: dict[str, str] = {}
+    client_secret: str = ""
+
+
 class McpKeyView(Record, frozen=True, kw_only=True):
     """One key of a server: who said it, and its value where that is no secret matter."""
 

@@ -4,7 +4,6 @@
 and opens no secret. Untrusted definitions of a workspace are in it, marked: what that means is for the caller.
 """
 
-import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +14,12 @@ from compozy.config.home import Home
 from compozy.config.mcp.access import access
 from compozy.config.mcp.layers import settings_layers
 from compozy.config.mcp.merge import McpLayer, Merged, merge_layers
+from compozy.config.secrets import Secrets
 from compozy.documents.agents import LoadedAgent
 from compozy.documents.servers import server_problems, trimmed
 from compozy.model.agent import Origin
 from compozy.model.definition import McpServer
-from compozy.model.mcp import McpLevel, McpSource, ResolvedServer
+from compozy.model.mcp import McpLevel, McpSource, ResolvedServer, ServerStart
 from compozy.model.workspace import Workspace
 from compozy.runtime.trust import Trust, session_provider
 from compozy.runtime.trust_evidence import definition_digest
@@ -137,12 +137,21 @@ def given(servers: Sequence[ResolvedServer]) -> tuple[McpServer, ...]:
     return tuple(one.server for one in servers if one.state == "in_force")
 
 
-class McpServers:
-    """`resolve_mcp_servers` for the home of this daemon."""
+def start_of(server: McpServer, secrets: Secrets) -> ServerStart:
+    """Return a server as it is started or reached, references resolved.
 
-    def __init__(self, home: Home, trust: Trust) -> None:
-        self._home, self._trust = home, trust
-
-    async def resolve(self, config: Config, ask: McpAsk) -> tuple[ResolvedServer, ...]:
-        """Return every server; see `resolve_mcp_servers`."""
-        return await asyncio.to_thread(resolve_mcp_servers, self._home, self._trust, config, ask)
+    Raises:
+        Unprocessable: a reference leads nowhere; server, key and variable are named.
+        VaultError: the vault cannot be opened.
+    """
+    owner = f"MCP server {server.name!r}"
+    secret = server.auth.client_secret_ref if server.auth is not None else ""
+    found = secrets.environment(owner, {"client_secret_ref": secret}) if secret else {}
+    return ServerStart(
+        name=server.name,
+        argv=(server.command, *server.args) if server.command else (),
+        env={**server.env, **secrets.environment(owner, server.secret_env)},
+        url=server.url,
+        headers={**server.headers, **secrets.environment(owner, server.secret_headers)},
+        client_secret=found.get("client_secret_ref", ""),
+    )
