@@ -306,10 +306,29 @@ PROMISES: tuple[Promise, ...] = (
         "without a daemon the doctor names a taken port and a free one",
         _DOCTOR + "test_a_taken_port_is_named_with_one_that_is_free",
     ),
+    _row(
+        "server-environment",
+        "P40",
+        "a server that the daemon starts sees the documented base set and its own keys",
+        "tests/unit/runtime/test_mcp_start.py::"
+        "test_a_server_sees_the_documented_base_and_its_own_keys_and_nothing_else",
+    ),
+    _row(
+        "provider-commands-environment",
+        "P40",
+        "a provider's status and discovery commands get no secret of the daemon",
+        _PLANTED + "test_the_commands_of_a_provider_get_no_secret_of_the_daemon",
+    ),
+    _row(
+        "terminal-environment",
+        "P40, contract §5.5",
+        "a terminal of an agent gets no secret of the daemon",
+        _PLANTED + "test_a_terminal_of_an_agent_gets_no_secret_of_the_daemon",
+    ),
     Promise(
         id="trust-hook-environment",
         source="P40",
         text="a hook sees the base set and its own keys",
-        deferred="issue 9: hooks run with the skills and hooks issue",
+        deferred="issue 9: hooks do not exist yet; they arrive with the skills and hooks issue",
     ),
 )

@@ -11,7 +11,11 @@ from compozy.client import ApiError
 from tests.kit.agents import received
 from tests.kit.sessions import World
 
+# Without hosted tools the resolved set is what the agent itself is given (decisions D19).
 HOME_CONFIG = """
+[tools]
+hosted_mcp_enabled = false
+
 [[mcp_servers]]
 name = "b"
 command = "home-b"

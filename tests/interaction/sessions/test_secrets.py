@@ -1,6 +1,7 @@
 """Secrets go to the one process that needs them and are found nowhere else (reports P35, P36, P39, P40; §5.8)."""
 
 import base64
+import contextlib
 import json
 import subprocess
 import sys
@@ -85,6 +86,41 @@ def test_a_slot_reaches_the_agent_and_nothing_else_of_the_daemons_environment_do
     assert "UNRELATED_SECRET" not in environment and "PLANTED_KEY" not in environment
 
 
+@pytest.mark.parametrize("what", ["status", "models"])
+def test_the_commands_of_a_provider_get_no_secret_of_the_daemon(tmp_path: Path, what: str) -> None:
+    seen = tmp_path / "environment"
+    command = json.dumps(f"{sys.executable} -c {json.dumps(PRINTER)} {seen}")
+    asked = f"auth_status_command = {command}" if what == "status" else ""
+    listed = f"[providers.house.models.discovery]\nenabled = true\ncommand = {command}\n" if what == "models" else ""
+    world = World(tmp_path, config=f'[providers.house]\ncommand = "x"\n{asked}\n{listed}')
+    world.daemon.environment |= {"UNRELATED_SECRET": UNRELATED, "COMPOZY_SESSION_ID": "of-an-outer-session"}
+    try:
+        world.start()
+        path = "/api/providers/house/auth/probe" if what == "status" else "/api/model-catalog/models/refresh"
+        with contextlib.suppress(ApiError):
+            world.client.request("POST", path, body={})
+        environment = json.loads(seen.read_text())
+    finally:
+        world.end()
+    assert "PATH" in environment
+    assert "UNRELATED_SECRET" not in environment and "COMPOZY_SESSION_ID" not in environment
+
+
+def test_a_terminal_of_an_agent_gets_no_secret_of_the_daemon(own_world: World) -> None:
+    world = own_world
+    world.daemon.stop()
+    world.daemon.environment["UNRELATED_SECRET"] = UNRELATED
+    world.end()
+    world.daemon.start()
+    seen = world.workspace / "environment"
+    argv = [sys.executable, "-c", PRINTER, str(seen)]
+    step = {"terminal": argv, "env": {"OWN": "1"}, "wait": True, "release": True}
+    session = world.create(world.agent("terminals", {"prompts": [[step]]}), permissions="approve-all")
+    world.prompt(session)
+    environment = json.loads(seen.read_text())
+    assert environment["OWN"] == "1" and "UNRELATED_SECRET" not in environment
+
+
 def test_servers_get_their_secrets_and_literals_exactly_as_written(planted: World) -> None:
     planted.write_agent(planted.daemon.home.agents, "tooled", provider="talker")
     _write_servers(planted, "tooled")
@@ -127,8 +163,18 @@ def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
         "role": "auto_title",
         "provider_id": "talker",
         "attachment_id": "art_0",
+        "artifact_id": "art_0",
+        "id": "compozy__bootstrap",
     }
-    everything = {"workspace": known["workspace_id"], "agent": "tooled", "view": "all", "include_health": "true"}
+    everything = {
+        "workspace": known["workspace_id"],
+        "workspace_id": known["workspace_id"],
+        "session_id": known["session_id"],
+        "agent": "tooled",
+        "agent_name": "tooled",
+        "view": "all",
+        "include_health": "true",
+    }
     for route in ALL_ROUTES:
         if route.method != "GET":
             continue
