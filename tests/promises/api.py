@@ -2,6 +2,7 @@
 
 from tests.promises import Promise
 
+_BOTH = "tests/contract/api/test_both_listeners.py"
 _OPENAPI = "tests/schema/test_openapi.py"
 _WIRE = "tests/interaction/cli/test_json_is_the_answer.py"
 
@@ -29,6 +30,24 @@ PROMISES: tuple[Promise, ...] = (
         source="issue 4 §9; contract §1.3",
         text="real answers fit their schema, the same over TCP and the socket",
         test=f"{_OPENAPI}::test_a_real_answer_fits_its_schema_and_both_listeners_give_the_same",
+    ),
+    Promise(
+        id="api-both-listeners",
+        source="issue 4 tests; contract §1.3",
+        text="every operation succeeds with the same status, headers and body over TCP and over the socket",
+        test=f"{_BOTH}::test_an_operation_succeeds_alike_over_both_listeners",
+    ),
+    Promise(
+        id="api-both-listeners-refusals",
+        source="issue 4 tests; contract §1.3",
+        text="wrong requests to every route are refused alike over both listeners",
+        test=f"{_BOTH}::test_a_wrong_request_is_refused_alike_over_both_listeners",
+    ),
+    Promise(
+        id="api-records-lossless",
+        source="issue 4 §9",
+        text="every answer survives being read as the record its route names",
+        test=f"{_BOTH}::test_an_answer_survives_being_read_as_its_record",
     ),
     Promise(
         id="api-typed-client",

@@ -225,7 +225,7 @@ class DaemonClient:
         )
         self.server_version = head.headers.get("x-compozy-version", self.server_version)
         if head.status >= 400:
-            raise ApiError(head.status, _envelope(head, connection.read_body()))
+            raise ApiError(head.status, _envelope(head, connection.read_body()), head.headers)
         return head
 
     def finish(self, connection: Connection, head: Head) -> Answer:

@@ -33,8 +33,9 @@ class ApiError(LocalError):
 
     default_code = "api_error"
 
-    def __init__(self, status: int, envelope: Mapping[str, object]) -> None:
+    def __init__(self, status: int, envelope: Mapping[str, object], headers: Mapping[str, str] | None = None) -> None:
         self.envelope = dict(envelope)
+        self.headers: Mapping[str, str] = headers or {}
         found = self.envelope.get("diagnostic")
         # The tool endpoints put an object there (contract §3.1).
         told = self.envelope.get("error")

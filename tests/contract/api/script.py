@@ -1,0 +1,224 @@
+"""The life of one home, in requests: every operation of the API succeeds once, with whatever it needs before it.
+
+Told without a word about the listener. Whoever adds a route adds its success here, beside those of its resource.
+"""
+
+import re
+from typing import Any
+
+from tests.contract.api.recorder import ROUTES, Recorder
+from tests.kit.daemons import wait_until
+from tests.kit.sessions import World
+
+CAPABILITIES = '[[capabilities]]\nid = "find-code"\nsummary = "Find code."\noutcome = "Files and lines."\n'
+ASK = {
+    "permission": {"title": "Write notes.md", "kind": "edit"},
+    "then": [{"text": "wrote"}],
+    "else": [{"text": "no"}],
+}
+# Operations that nothing in a test can bring to success, and why; their refusals are compared all the same.
+ONLY_REFUSED = {
+    "answerSessionClarification": "only a tool of the agent asks such a question",
+    "readToolArtifact": "only an answer of a tool that is too large for its agent is kept so",
+}
+
+
+def live(world: World, rec: Recorder) -> None:
+    """Live it."""
+    _write_files(world)
+    _workspaces_and_agents(world, rec)
+    _extensions_and_trust(world, rec)
+    _settings_and_providers(rec)
+    _sessions(world, rec)
+    _a_person_answers(world, rec)
+    _prompts_that_wait(world, rec)
+    _files(rec)
+    _tools(rec)
+    _reads(rec)
+    _ends(world, rec)
+
+
+def _write_files(world: World) -> None:
+    world.agent("quick", {"prompts": [[{"thought": "hm"}, {"text": "done"}]]})
+    world.agent("asking", {"prompts": [[ASK]]}, permissions="approve-reads")
+    gate = world.folder / "gate"
+    slow = [{"text": "one"}, {"wait_file": str(gate)}, {"text": "end of one"}]
+    world.agent("slow", {"prompts": [slow, [{"text": "two"}], [{"text": "three"}]]})
+    world.write_agent(world.workspace / ".compozy/agents", "runner", command="/bin/true")
+    kit = world.folder / "kit"
+    world.write_agent(kit / "agents", "brought")
+    (kit / "extension.toml").write_text('name = "kit"\nversion = "1.0"\nagents = ["agents"]\n')
+    (world.daemon.home.root / "mcp.json").write_text('{"mcpServers": {"notes": {"command": "notes-server"}}}')
+
+
+def _workspaces_and_agents(world: World, rec: Recorder) -> None:
+    made = rec.call("createWorkspace", {"root_dir": str(world.workspace), "name": "work"})
+    rec.values["workspace_id"] = made["workspace"]["id"]
+    rec.call("resolveWorkspace", {"path": str(world.workspace)})
+    rec.call("updateWorkspace", {"default_agent": "quick"})
+    here = {"workspace": rec.values["workspace_id"]}
+    fields = {"name": "scout", "prompt": "Find things.", "provider": "offline"}
+    rec.call("createAgent", {"scope": "workspace", "agent": fields, **here})
+    (world.workspace / ".compozy/agents/scout/capabilities.toml").write_text(CAPABILITIES)
+    rec.values["name"] = "scout"
+    digest = rec.call("getAgent", query=here)["agent"]["definition_digest"]
+    changed = {**fields, "model": "small"}
+    rec.call("updateAgent", {"agent": changed, "expected_digest": digest, **here})
+    rec.call("updateAgent", {"agent": fields, "expected_digest": digest, **here})
+    rec.call("duplicateAgent", {"name": "second", **here})
+    rec.call("deleteAgent", name="second", query=here)
+    kept = rec.call("listAgentHistory", query=here)["history"]
+    rec.call("restoreAgent", {"hash": kept[0]["hash"], **here})
+    rec.call("selectAgent", {"task": "find code", **here})
+
+
+def _extensions_and_trust(world: World, rec: Recorder) -> None:
+    rec.call("addExtension", {"path": str(world.folder / "kit")})
+    rec.call("disableExtension", name="kit")
+    rec.call("enableExtension", name="kit")
+    here = {"workspace": rec.values["workspace_id"]}
+    report = rec.call("showTrust", query=here)["trust"]
+    rec.call("grantTrust", {**here, "digest": report["digest"]})
+    rec.call("revokeTrust", query=here)
+
+
+def _settings_and_providers(rec: Recorder) -> None:
+    rec.call("updateSettingsGeneral", {"config": {"permissions": {"mode": "approve-reads"}}})
+    rec.call("reloadSettings")
+    rec.call("putSettingsProvider", {"settings": {"command": "/bin/true"}}, name="new")
+    rec.call("deleteSettingsProvider", name="new")
+    rec.values |= {"provider_id": "openai-compatible", "role": "auto_title"}
+    rec.call("probeProviderAuth")
+    rec.call("refreshProviderModels", {})
+    rec.call("refreshProviderModelsByProvider", {})
+    rec.call("curateProviderModel", {"model_id": "fake-model", "featured": True})
+    rec.call("completeOnboarding")
+    rec.call("resetOnboarding")
+    rec.call("drainDaemon")
+    rec.call("createSession", {"workspace": rec.values["workspace_id"]})
+    rec.call("undrainDaemon")
+
+
+def _create(rec: Recorder, agent: str, **more: str) -> dict[str, str]:
+    body = {"workspace": rec.values["workspace_id"], "agent_name": agent, **more}
+    session = rec.call("createSession", body)["session"]
+    return {"session_id": session["id"]}
+
+
+def _sessions(world: World, rec: Recorder) -> None:
+    one = _create(rec, "quick", name="first")
+    rec.values |= one
+    rec.call("setSessionRuntime", {"runtime": {"provider": "offline"}, "expected_revision": 0})
+    rec.call("clearSessionRuntime", query={"expected_revision": "1"})
+    for _ in rec.stream("sendSessionPrompt", world.prompt_body("go")):
+        pass
+    rec.call("renameSession", {"name": "renamed"})
+    # How often it takes until the watcher is there, nobody compares.
+    aside = Recorder(rec.client, rec.values)
+    for _ in rec.stream("streamSessionCatalog", while_idle=lambda: aside.call("renameSession", {"name": "again"})):
+        pass
+    rec.call("updateSessionPresence", {"visible": True})
+    rec.call("attachSession", {"attached_to": "test", "ttl_seconds": 60})
+    rec.call("waitForSession", {"timeout_ms": 1})
+    rec.call("cancelSessionPrompt")
+    rec.call("repairSession")
+
+
+def _a_person_answers(world: World, rec: Recorder) -> None:
+    session = _create(rec, "asking", permissions="approve-reads")
+    for answer in ("approveSession", "answerAttention"):
+        for frame in rec.stream("sendSessionPrompt", world.prompt_body("ask"), compared=False, **session):
+            question = frame.get("data") if frame.get("type") == "data-compozy-permission" else None
+            if isinstance(question, dict) and not question.get("decision"):
+                pending = rec.call("listSessionInteractions", query={"status": "pending"}, **session)["interactions"]
+                waiting = rec.call("listAttention")["items"]
+                if answer == "approveSession":
+                    asked = {"request_id": pending[0]["provider_request_id"], "turn_id": pending[0]["turn_id"]}
+                    rec.call("approveSession", {**asked, "decision": "allow-once"}, **session)
+                else:
+                    rec.call("answerAttention", {"decision": "reject-once"}, attention_id=waiting[0]["id"])
+
+
+def _prompts_that_wait(world: World, rec: Recorder) -> None:
+    session = _create(rec, "slow")
+    turn = ""
+    for frame in rec.stream("sendSessionPrompt", world.prompt_body("go"), compared=False, **session):
+        if frame.get("type") == "start":
+            turn = str(frame["messageId"])
+        if frame.get("type") != "text-delta" or frame.get("delta") != "one":
+            continue
+        entries = [_queue(world, rec, session, text)["queue_entry_id"] for text in ("later", "promoted", "withdrawn")]
+        rec.call("listSessionInputs", **session)
+        identity = {"message_id": "edit-1", "idempotency_key": "edit-key-1"}
+        rec.call("replaceSessionInput", {"text": "other", **identity}, queue_entry_id=entries[0], **session)
+        rec.call("cancelQueuedSessionPrompt", queue_entry_id=entries[2], **session)
+        steer = {"message_id": "edit-2", "idempotency_key": "edit-key-2", "expected_turn_id": turn}
+        rec.call("promoteSessionInput", {"text": "now", **steer}, queue_entry_id=entries[1], **session)
+        steer = {"message_id": "edit-3", "idempotency_key": "edit-key-3", "expected_turn_id": turn}
+        rec.call("steerSessionPrompt", {"text": "and now", **steer}, **session)
+        (world.folder / "gate").touch()
+    quiet = Recorder(rec.client, rec.values | session)
+    wait_until(lambda: not quiet.call("listSessionInputs")["inputs"], "the waiting prompts run")
+    wait_until(lambda: quiet.call("getSession")["session"]["badge"] != "running", "the last turn ends")
+
+
+def _queue(world: World, rec: Recorder, session: dict[str, str], text: str) -> dict[str, Any]:
+    found: dict[str, Any] = rec.call("sendSessionPrompt", world.prompt_body(text, mode="queue"), **session)["prompt"]
+    return found
+
+
+def _tools(rec: Recorder) -> None:
+    here = {"workspace_id": rec.values["workspace_id"]}
+    rec.values["id"] = "compozy__workspace_info"
+    rec.call("getTool", query=here)
+    rec.call("getToolset", id="compozy__catalog", query=here)
+    rec.call("searchTools", {"query": "list sessions", **here})
+    rec.call("searchSessionTools", {"query": "list sessions"})
+    rec.call("explainPermission", {"agent": "asking", "workspace": rec.values["workspace_id"], "kind": "edit"})
+    rec.call("invokeTool", {"input": {}, **here})
+    rec.call("createToolApproval", {"input": {}, **here})
+    grant = {"tool_id": "compozy__agent_create", "decision": "allow", "scope": "tool"}
+    made = rec.call("setToolApprovalGrant", grant, query=here)["grant"]
+    rec.call("listToolApprovalGrants", query=here)
+    rec.call("revokeToolApprovalGrant", id=made["id"], query=here)
+
+
+def _files(rec: Recorder) -> None:
+    part = b'content-disposition: form-data; name="file"; filename="notes.txt"\r\ncontent-type: text/plain\r\n\r\n'
+    body = b"--edge\r\n" + part + b"the notes\r\n--edge--\r\n"
+    kept = rec.call("uploadSessionAttachment", body, headers={"content-type": "multipart/form-data; boundary=edge"})[
+        "attachment"
+    ]
+    rec.call("readSessionAttachmentBytes", attachment_id=kept["id"])
+    rec.call("deleteSessionAttachment", attachment_id=kept["id"])
+
+
+def _reads(rec: Recorder) -> None:
+    """Ask every route that only reads and whose parameters are known."""
+    here = {"workspace": rec.values["workspace_id"]}
+    special = {
+        "getMcpServer": {"name": "notes"},
+        "getSettingsProvider": {"name": "offline"},
+    }
+    for route in ROUTES.values():
+        more = special.get(route.name, {})
+        named = set(re.findall(r"\{(\w+)\}", route.path))
+        if route.method == "GET" and route.transport == "any" and not route.streams and named <= {*rec.values, *more}:
+            rec.call(route.name, query=here if "workspace" in route.query else None, **more)
+
+
+def _ends(world: World, rec: Recorder) -> None:
+    rec.call("createBackup", {"path": str(world.folder / "backup.tar")})
+    mine = rec.values["session_id"]
+    for row in rec.call("listSessions", query={"state": "active"})["sessions"]:
+        if row["id"] != mine:
+            rec.call("deleteSession", session_id=row["id"])
+    rec.call("stopSession")
+    for _ in rec.stream("streamSession", query={"frames": "raw", "after_sequence": "0"}):
+        pass
+    rec.call("archiveSession")
+    rec.call("unarchiveSession")
+    rec.call("deleteSession")
+    rec.call("runRetention", {})
+    rec.call("removeExtension", name="kit")
+    rec.call("deleteWorkspace")
