@@ -72,3 +72,33 @@ def test_outcomes_are_recorded_and_become_priors(catalogue: Path, tmp_path: Path
     assert rows["acme/watch"]["prior"] > 0.5 > rows["acme/translator"]["prior"]
     assert rows["acme/watch"]["samples"] == 1
     assert call("ocm", "select", "translate a letter", catalogue, "--outcomes", file).return_value == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "rule"),
+    [
+        (("--max-cost-per-1k", "0.01"), "cost"),
+        (("--max-cost-usd", "0.5"), "cost"),
+        (("--max-latency-ms", "100"), "latency"),
+        (("--modality", "text", "--modality", "image"), "modality"),
+        (("--complexity", "0.9"), "complexity"),
+        (("--boundary", "on_prem"), "data_boundary"),
+        (("--pii",), "pii"),
+        (("--kind", "tool"), "kind"),
+        (("--tokens", "5000"), "max_tokens_in"),
+        (("--language", "de"), "language"),
+        (("--exclude", "acme/one"), "deny"),
+        (("--region", "us"), "region"),
+    ],
+)
+def test_every_demand_is_an_option_and_names_its_rule(tmp_path: Path, words: tuple[str, ...], rule: str) -> None:
+    path = tmp_path / "one.yaml"
+    path.write_text(
+        'ocm: "1"\nid: acme/one\nkind: agent\ndescription: Translates letters\ncapabilities: {max_complexity: 0.5}\n'
+        "constraints: {regions: [eu], data_boundary: private, pii_allowed: false, max_tokens_in: 4000}\n"
+        "cost: {usd_per_call: 1, usd_per_1k_tokens: 0.02}\n"
+    )
+    assert call("ocm", "select", "translate letters", path).return_value == 0
+    found = call("ocm", "select", "translate letters", path, *words, "-o", "json")
+    assert found.return_value == 1
+    assert list(json.loads(found.output)["refused_by_rule"]) == [rule]

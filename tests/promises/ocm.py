@@ -166,6 +166,11 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_BROWSER}::test_the_page_is_searched_with_the_keyboard_alone"),
     ("landmarks", "issue 8 tests", "A screen reader finds one of each landmark.",
      f"{_BROWSER}::test_a_screen_reader_finds_one_of_each_landmark_with_its_name"),
+    ("bad-input", "issue 8 bad input", "Bad content is a clear problem of every command; nothing is written outside.",
+     "tests/failure/test_ocm_bad_input.py"
+     "::test_bad_content_is_a_clear_problem_of_every_command"),
+    ("tls", "issue 8 item 6", "mtls shows the named certificate.",
+     "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("docs", "issue 8 done when", "Every example of the page is what it says.",
      f"{_PAGE}::test_an_example_is_what_the_page_says"),
 )  # fmt: skip

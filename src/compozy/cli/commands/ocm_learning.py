@@ -144,7 +144,7 @@ def _labelled(path: Path) -> list[tuple[str, str]]:
         try:
             row = json.loads(line)
             task, one = row["task"], row["id"]
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             task = one = None
         if not isinstance(task, str) or not isinstance(one, str):
             raise LocalError(

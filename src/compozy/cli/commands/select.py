@@ -134,7 +134,7 @@ def _read_cases(file: str) -> list[JsonObject]:
             continue
         try:
             case = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             case = None
         if not isinstance(case, dict) or not (
             isinstance(case.get("task"), str) and isinstance(case.get("expect"), str)

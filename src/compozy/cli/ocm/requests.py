@@ -26,8 +26,15 @@ _OPTIONS = (
     click.option("--language", default="en", show_default=True, help="The language of the task."),
     click.option("--tokens", type=click.IntRange(min=0), default=0, help="Input tokens of the request."),
     click.option("--max-cost-usd", type=float, help="For the whole request: the call and its tokens."),
+    click.option("--max-cost-per-1k", type=float, help="For 1,000 tokens."),
     click.option("--max-latency-ms", type=float, help="Highest usual latency."),
     click.option("--pii", "contains_pii", is_flag=True, help="The task holds personal data."),
+    click.option(
+        "--modality", "modalities", multiple=True, help="Needed; text where none is named. Several are fine."
+    ),
+    click.option(
+        "--complexity", type=click.FloatRange(0, 1), help="Of the task: only those whose band holds it may take it."
+    ),
     click.option("--tools", "require_tools", is_flag=True, help="A model must be able to call tools."),
 )
 
@@ -45,7 +52,14 @@ def read_request(given: dict[str, object]) -> "Request":
 
     from compozy.ocm.policy import Request  # noqa: PLC0415 - start-up cost
 
-    return msgspec.convert(given, Request)
+    stated = dict(given)
+    if not stated["modalities"]:
+        del stated["modalities"]
+    if stated["complexity"] is None:
+        del stated["complexity"]
+    else:
+        stated["complexity_band"] = True
+    return msgspec.convert(stated, Request)
 
 
 def read_targets(paths: Sequence[str]) -> "list[Target]":

@@ -104,7 +104,7 @@ def from_persona(text: str, path: str, *, publisher: str) -> list[Draft]:
     if path.lower().endswith(".json"):
         try:
             value = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise BridgeError(f"{path}: {error}; a persona file is Markdown or JSON") from error
         rows = value if isinstance(value, list) else [value]
         drafts = [_persona_row(row, path, publisher) for row in rows]

@@ -7,7 +7,8 @@ a credential that breaks a rule. Calling has one bound in time for all of it, wh
 import asyncio
 import os
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import msgspec
@@ -22,6 +23,7 @@ from compozy.ocm.target import Target
 from compozy.ocm.validate import errors, validate
 
 _NO_OPTIONS = Options()
+_Ask = Callable[[Connection, Call, Options], Awaitable[Reply]]
 
 
 class _Capability(NamedTuple):
@@ -57,9 +59,11 @@ class BoundEndpoint:
         """
         if not call.request_id:
             call = msgspec.structs.replace(call, request_id=uuid.uuid4().hex)
+        # Before the clock runs: the libraries of some protocols take seconds to import on a busy machine.
+        speak, options = self._speaker()
         try:
             async with asyncio.timeout(self._options.timeout):
-                return await self._send(call)
+                return await speak(self._connection, call, options)
         except TimeoutError as error:
             raise EndpointFailed(
                 f"{self._connection.address.origin} did not answer within {self._options.timeout:g} s; what it was "
@@ -68,27 +72,30 @@ class BoundEndpoint:
                 is_temporary=True,
             ) from error
 
-    async def _send(self, call: Call) -> Reply:
-        # Each brings a library of its own: imported when one is called.
+    def _speaker(self) -> "tuple[_Ask, Options]":
+        """Return how the protocol is spoken; each brings a library of its own, imported when one is called."""
         if self.choice.protocol == "http":
             from compozy.ocm.endpoints import over_http  # noqa: PLC0415 - start-up cost
 
-            return await over_http.ask(self._connection, call, self._options)
+            return over_http.ask, self._options
         if self.choice.protocol == "a2a":
             from compozy.ocm.endpoints import over_a2a  # noqa: PLC0415 - start-up cost
 
-            return await over_a2a.ask(self._connection, call, self._options)
+            return over_a2a.ask, self._options
         if self.choice.protocol == "mcp":
             from compozy.ocm.endpoints import over_mcp  # noqa: PLC0415 - start-up cost
 
             tool = self._options.tool or _named(self._capability.metadata, "mcp", "name")
-            options = msgspec.structs.replace(self._options, tool=tool)
-            return await over_mcp.ask(self._connection, call, options)
-        from compozy.ocm.endpoints import over_openai  # noqa: PLC0415 - start-up cost
-
+            return over_mcp.ask, msgspec.structs.replace(self._options, tool=tool)
+        try:
+            from compozy.ocm.endpoints import over_openai  # noqa: PLC0415 - an extra, and start-up cost
+        except ModuleNotFoundError as error:
+            raise EndpointRefused(
+                "endpoints of protocol openai need the extra: pip install 'compozy[openai]'", code="endpoint_extra"
+            ) from error
         model = self._options.model or _text(self._capability.metadata.get("model")) or self.id.rpartition("/")[2]
-        options = msgspec.structs.replace(self._options, model=model)
-        return await over_openai.ask(self._connection, call, options, instructions=self._capability.instructions)
+        ask = partial(over_openai.ask, instructions=self._capability.instructions)
+        return ask, msgspec.structs.replace(self._options, model=model)
 
 
 def environment(reference: str) -> str:

@@ -23,6 +23,8 @@ _FIRST_PAUSE = 0.2
 # Whoever asks for a longer pause is told about, not waited for.
 _LONGEST_PAUSE = 30.0
 _REDIRECTING = range(300, 400)
+# A certificate that the other side refuses arrives as a bare TLS error, which is an OSError.
+_BREAKING = (httpx2.TransportError, OSError)
 
 
 class Guard(httpx2.AsyncBaseTransport):
@@ -131,7 +133,7 @@ class Guard(httpx2.AsyncBaseTransport):
                         "endpoint_unreachable",
                         temporary=True,
                     ) from error
-            except httpx2.TransportError as error:
+            except _BREAKING as error:
                 raise self.broken(error) from error
             else:
                 asked = retry_after(response.headers.get("retry-after"))
@@ -163,7 +165,7 @@ class Guard(httpx2.AsyncBaseTransport):
         self.refused.set()
         return error
 
-    def broken(self, error: httpx2.TransportError) -> EndpointFailed:
+    def broken(self, error: Exception) -> EndpointFailed:
         """Return the error for a connection that ended in the middle."""
         if isinstance(error, httpx2.TimeoutException):
             return self._failed("did not answer in time", "endpoint_timeout", temporary=True)
@@ -190,7 +192,7 @@ class _Limited(httpx2.AsyncByteStream):
                 if read > self._limit:
                     raise self._guard.too_large()
                 yield chunk
-        except httpx2.TransportError as error:
+        except _BREAKING as error:
             raise self._guard.broken(error) from error
 
     async def aclose(self) -> None:

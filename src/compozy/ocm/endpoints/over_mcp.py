@@ -1,12 +1,16 @@
-"""Protocol `mcp`: one tool call to a Streamable HTTP server, by the official SDK (imported late: it takes a second).
+"""Protocol `mcp`: one tool call to a Streamable HTTP server, by the official SDK. Imported late: it takes a second.
 
 Which tool: the one the manifest names under `metadata.mcp`, the caller's, or the only one. Its arguments are the
 caller's, or the task itself where the tool takes one text. Servers that are programs are wired by an operator.
 """
 
 import asyncio
+import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
 
 from compozy.ocm.endpoints.calls import Call, Options, Reply
 from compozy.ocm.endpoints.connection import Connection
@@ -18,6 +22,9 @@ if TYPE_CHECKING:
 
     from compozy.ocm.endpoints.guard import Guard
 
+# What the SDK logs of an answer it cannot read is in our error; where nobody set up logging it would be said twice.
+logging.getLogger("mcp").addHandler(logging.NullHandler())
+logging.getLogger("client").addHandler(logging.NullHandler())
 _SHOWN_TOOLS = 20
 _MOST_PAGES = 20
 
@@ -54,9 +61,6 @@ async def ask(connection: Connection, call: Call, options: Options) -> Reply:
 async def _converse(
     connection: Connection, client: "httpx2.AsyncClient", call: Call, options: Options
 ) -> "CallToolResult":
-    from mcp import Client  # noqa: PLC0415 - start-up cost
-    from mcp.client.streamable_http import streamable_http_client  # noqa: PLC0415 - start-up cost
-
     limit = options.max_answer_bytes
     transport = streamable_http_client(connection.address.url, http_client=client, max_sse_event_size=limit)
     async with Client(transport, read_timeout_seconds=options.timeout) as server:

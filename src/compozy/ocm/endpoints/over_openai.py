@@ -1,10 +1,12 @@
-"""Protocol `openai`: one chat completion by the official SDK, the extra `compozy[openai]` (imported late).
+"""Protocol `openai`: one chat completion by the official SDK, the extra `compozy[openai]`. Imported late.
 
 The model is the caller's, the manifest's `metadata.model`, or the last part of its id. The manifest's instructions
 are the system message. Of the SDK's own headers only those of HTTP itself leave.
 """
 
 from typing import TYPE_CHECKING
+
+import openai
 
 from compozy.ocm.endpoints.address import Address
 from compozy.ocm.endpoints.calls import Call, Options, Reply
@@ -23,14 +25,8 @@ async def ask(connection: Connection, call: Call, options: Options, *, instructi
     """Ask the model.
 
     Raises:
-        EndpointFailed, EndpointRefused: there is no answer, or the SDK is not installed.
+        EndpointFailed, EndpointRefused: there is no answer, or the history is of another form.
     """
-    try:
-        import openai  # noqa: PLC0415 - an extra, and start-up cost
-    except ImportError as error:
-        raise EndpointRefused(
-            "endpoints of protocol openai need the extra: pip install 'compozy[openai]'", code="endpoint_extra"
-        ) from error
     client, guard = connection.open(only=_HEADERS)
     base = connection.address.url.rstrip("/").removesuffix(_PATH)
     async with client:

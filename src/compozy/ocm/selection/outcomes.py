@@ -72,7 +72,7 @@ def read_results(path: Path) -> list[Result]:
         try:
             result = msgspec.json.decode(line, type=Result)
             moment(result.at)
-        except (msgspec.DecodeError, ValueError, UnicodeDecodeError) as error:
+        except (msgspec.DecodeError, ValueError, UnicodeDecodeError, RecursionError) as error:
             raise LocalError(
                 f"{path}:{number}: no outcome ({error}); correct or remove the line", code="outcome_invalid"
             ) from error
