@@ -16,6 +16,14 @@ _DAEMON = "tests/interaction/sessions/test_processes.py::"
 _TURNS = "tests/failure/acp/test_turns.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
+    ("fault-kit", "acp.md faults 1-17, issue 6", "Every fault ends as it must: state, events, answer, processes.",
+     "tests/failure/test_fault_kit.py::test_a_fault_ends_as_it_must"),
+    ("fault-table", "issue 6, done when", "A page maps each of the 18 groups to its scenarios and tests.",
+     "tests/golden/test_docs_faults.py::test_every_group_names_tests_and_every_named_test_exists"),
+    ("soak", "issue 6, P63", "Random SIGKILL of agents and daemon under load loses nothing and leaves nobody.",
+     "tests/soak/test_soak.py::test_random_kills_under_load_lose_nothing_and_leave_nobody"),
+    ("open-close", "P63", "Sessions opened and closed leave no descriptors and no processes.",
+     "tests/soak/test_soak.py::test_sessions_opened_and_closed_leave_no_descriptors_and_no_processes"),
     ("processes-listed", "P48, issue 6 item 8", "The processes of sessions are listed until a stop.",
      _DAEMON + "test_the_processes_of_sessions_are_listed_with_their_session_and_a_stop_empties_the_list"),
     ("forty-agents", "P48", "Forty agents of a killed daemon are gone after the next start.",
