@@ -16,6 +16,11 @@ def later(seconds: float) -> str:
     return format_time(datetime.now(UTC) + timedelta(seconds=seconds))
 
 
+def seconds_until(text: str) -> float:
+    """Return the seconds from now until a time, negative when it is over."""
+    return (parse_time(text) - datetime.now(UTC)).total_seconds()
+
+
 def format_time(moment: datetime) -> str:
     """Render an aware datetime as fixed-width RFC 3339 UTC text."""
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")

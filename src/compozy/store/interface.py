@@ -111,6 +111,9 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     """How `permission_mode` was derived; None for sessions of older releases."""
     is_unseen: bool = False
     """A turn ended and nobody has looked at it since."""
+    spawn_key: str = ""
+    """The idempotency key a parent asked for this child with, and what it asked for as a digest."""
+    spawn_digest: str = ""
     spent: Spent | None = None
     """Tokens and cost so far; None until a turn has ended."""
 

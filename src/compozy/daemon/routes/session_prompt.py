@@ -159,7 +159,7 @@ async def steer_session(app: Services, request: Request) -> Response:
         mode="steer",
         expected_turn_id=body.expected_turn_id.strip(),
     )
-    return json_response({"prompt": await app.sessions.steer(session_id, message)}, 202)
+    return json_response({"prompt": await app.sessions.inputs.steer(session_id, message)}, 202)
 
 
 async def cancel_prompt(app: Services, request: Request) -> Response:

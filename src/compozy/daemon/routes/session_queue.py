@@ -42,7 +42,7 @@ async def replace_queued(app: Services, request: Request) -> Response:
     session_id = await session_id_of(app, request)
     body = await read_body(request, ReplaceInput)
     entry_id = request.path_params["queue_entry_id"]
-    return json_response({"input": await app.sessions.replace_input(session_id, entry_id, _edit(body))})
+    return json_response({"input": await app.sessions.inputs.replace(session_id, entry_id, _edit(body))})
 
 
 async def promote_queued(app: Services, request: Request) -> Response:
@@ -51,7 +51,7 @@ async def promote_queued(app: Services, request: Request) -> Response:
     body = await read_body(request, SteerBody)
     entry_id, turn_id = request.path_params["queue_entry_id"], body.expected_turn_id.strip()
     return json_response(
-        {"prompt": await app.sessions.promote_input(session_id, entry_id, _edit(body), turn_id)}, 202
+        {"prompt": await app.sessions.inputs.promote(session_id, entry_id, _edit(body), turn_id)}, 202
     )
 
 

@@ -11,7 +11,7 @@ from compozy.config.config import Config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.model import ids, times
-from compozy.model.definition import PERMISSION_MODES, McpServer
+from compozy.model.definition import PERMISSION_MODES, AgentDefinition, McpServer
 from compozy.model.errors import InvalidRequest
 from compozy.model.record import Record
 from compozy.model.session import (
@@ -31,12 +31,13 @@ from compozy.runtime.resolution import Resolution, resolve_runtime
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.mcp import require_secrets, without_literals
 from compozy.runtime.sessions.mode import session_mode
+from compozy.runtime.sessions.spawning.plan import ChildPlan
 from compozy.runtime.sessions.startup.assembly import startup_prompt
 from compozy.runtime.sessions.startup.slots import BlockContext, Blocks
 from compozy.runtime.trust import TrustedUse
 from compozy.store.interface import SessionRecord
 
-# What a session of a person may spawn (contract §9, safe spawn); spawning itself arrives with issue 6.
+# What a session of a person may spawn (contract §9, safe spawn).
 _MAX_CHILDREN, _MAX_DEPTH = 5, 1
 
 
@@ -60,7 +61,7 @@ def check_request(request: CreateRequest) -> None:
     Raises:
         InvalidRequest: with the contract's messages.
     """
-    if not request.workspace and not request.workspace_path:
+    if not request.workspace and not request.workspace_path and not request.parent_session_id:
         raise InvalidRequest("workspace or workspace_path is required")
     if request.workspace and request.workspace_path:
         raise InvalidRequest("workspace and workspace_path are mutually exclusive")
@@ -68,7 +69,7 @@ def check_request(request: CreateRequest) -> None:
         raise InvalidRequest(f"workspace_path {request.workspace_path!r} must be an absolute path")
     if request.permissions and request.permissions not in PERMISSION_MODES:
         raise InvalidRequest(f"permissions {request.permissions!r} must be one of {', '.join(PERMISSION_MODES)}")
-    for field in ("worktree", "new_worktree", "parent_session_id"):
+    for field in ("worktree", "new_worktree"):
         if getattr(request, field):
             raise InvalidRequest(f"{field} is not offered by this version: leave it out")
     mode = (request.network_participation or {}).get("mode", "local")
@@ -86,6 +87,7 @@ def new_record(
     allowed: TrustedUse,
     blocks: Blocks,
     servers: Sequence[McpServer],
+    child: ChildPlan | None = None,
 ) -> SessionRecord:
     """Return the record of a new session, active and unbound.
 
@@ -93,6 +95,7 @@ def new_record(
         allowed: what was found trusted.
         blocks: what other parts of the product tell the agent.
         servers: the MCP servers that the agent is given.
+        child: what makes it the child of another session.
 
     Raises:
         InvalidRequest: provider or command cannot be resolved.
@@ -101,7 +104,12 @@ def new_record(
     definition = agent.loaded.definition
     resolution = resolve_runtime(definition, config)
     require_secrets(servers, resolution.provider, secrets)
-    mode = session_mode(definition, config, requested=request.permissions, is_capped=allowed.is_capped)
+    parent_mode = child.parent.permission_mode if child else ""
+    mode = session_mode(
+        definition, config, requested=request.permissions, is_capped=allowed.is_capped, parent=parent_mode
+    )
+    if child is not None:
+        servers = [server for server in servers if server.name in child.lineage.permission_policy.mcp_servers]
     session_id, stamp = ids.new_session_id(), times.now()
     session = Session(
         id=session_id,
@@ -109,7 +117,7 @@ def new_record(
         agent_name=definition.name,
         state="active",
         badge="idle",
-        type="user",
+        type="spawned" if child else "user",
         runtime=Runtime(
             status="unbound",
             selection_revision=0,
@@ -125,7 +133,7 @@ def new_record(
         updated_at=stamp,
         workspace_id=workspace.id,
         workspace_path=workspace.root_dir,
-        lineage=_lineage(session_id, workspace, agent, servers),
+        lineage=child.lineage if child else _lineage(session_id, workspace, agent, servers),
         resolved_network_participation=LOCAL_PARTICIPATION,
         definition_digest=agent.loaded.definition_digest,
         capabilities_digest=agent.loaded.capabilities_digest,
@@ -133,24 +141,38 @@ def new_record(
     )
     return SessionRecord(
         session=session,
-        startup_prompt=_guidance(session, agent, workspace, resolution, blocks),
+        startup_prompt=_guidance(session, agent, workspace, resolution, blocks, child.overlay if child else ""),
         permission_mode=mode.mode,
         mode_derivation=mode,
         trust_marks=allowed.marks,
-        cwd=workspace.root_dir,
+        cwd=child.cwd if child else workspace.root_dir,
         command=resolution.command,
         model=resolution.model,
         model_source=resolution.model_source or "",
         reasoning_effort=resolution.reasoning_effort,
         effort_source=resolution.effort_source or "",
-        additional_dirs=additional_directories(workspace.root_dir, workspace.add_dirs),
+        additional_dirs=(
+            additional_directories(child.cwd, child.additional_dirs)
+            if child
+            else additional_directories(workspace.root_dir, workspace.add_dirs)
+        ),
+        spawn_key=child.key if child else "",
+        spawn_digest=child.digest if child else "",
         mcp_servers=without_literals(servers, redactor),
         # A built-in agent has no file.
         definition_path="" if agent.loaded.path == NO_FILE else str(agent.loaded.path),
-        tool_access=ToolAccess(
-            tools=definition.tools, toolsets=definition.toolsets, deny_tools=definition.deny_tools
-        ),
+        tool_access=_tool_access(definition, child),
         last_activity_at=stamp,
+    )
+
+
+def _tool_access(definition: AgentDefinition, child: ChildPlan | None) -> ToolAccess:
+    # What is denied to a parent stays denied to its children.
+    denied = child.parent.tool_access.deny_tools if child else ()
+    return ToolAccess(
+        tools=definition.tools,
+        toolsets=definition.toolsets,
+        deny_tools=tuple(dict.fromkeys((*definition.deny_tools, *denied))),
     )
 
 
@@ -192,7 +214,12 @@ def block_context(agent: VisibleAgent, workspace: Workspace, config: Config) -> 
 
 
 def _guidance(
-    session: Session, agent: VisibleAgent, workspace: Workspace, resolution: Resolution, blocks: Blocks
+    session: Session,
+    agent: VisibleAgent,
+    workspace: Workspace,
+    resolution: Resolution,
+    blocks: Blocks,
+    overlay: str,
 ) -> str:
     definition = agent.loaded.definition
     facts = {
@@ -217,7 +244,16 @@ def _guidance(
             {"id": capability.id, "summary": capability.summary, "source": "agent"}
             for capability in definition.capabilities or ()
         ],
-        "limits": {"max_children": _MAX_CHILDREN, "max_spawn_depth": _MAX_DEPTH},
+        "limits": _limits(session),
         "provenance": {"generated_at": session.created_at, "source": "compozy"},
     }
-    return startup_prompt(facts=facts, sections=sections, body=definition.prompt, blocks=blocks)
+    return startup_prompt(facts=facts, sections=sections, body=definition.prompt, blocks=blocks, overlay=overlay)
+
+
+def _limits(session: Session) -> dict[str, int]:
+    assert session.lineage is not None, "every new session has a lineage"
+    budget, depth = session.lineage.spawn_budget, session.lineage.spawn_depth
+    return {
+        "max_children": budget.max_children if depth < budget.max_depth else 0,
+        "max_spawn_depth": max(0, budget.max_depth - depth),
+    }

@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping
 
 from compozy.config.config import Config
+from compozy.model import times
 from compozy.model.errors import CompozyError, Conflict
 from compozy.model.event import EventDraft
 from compozy.model.session import (
@@ -204,6 +205,12 @@ class LiveSession:
 
     def _refuse_read_only(self) -> None:
         session = self.record.session
+        expires = session.lineage.ttl_expires_at if session.lineage else None
+        if session.state == "stopped" and expires and expires <= times.now():
+            raise Conflict(
+                f"session {session.id!r} was a child for a limited time, which is over: let its parent start another",
+                code="spawn_expired",
+            )
         if session.archived_at is not None:
             raise Conflict(f"session {session.id!r} is archived: unarchive it first", code="session_archived")
         if session.state == "stopped" and not session.attachable:

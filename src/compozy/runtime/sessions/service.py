@@ -11,42 +11,41 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from compozy.config.config import Config
 from compozy.model import times
-from compozy.model.definition import McpServer
-from compozy.model.errors import Conflict, InvalidRequest, NotFound
+from compozy.model.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from compozy.model.event import SessionEvent, StoredEvent
 from compozy.model.page import Page
-from compozy.model.session import Interaction, Session
+from compozy.model.session import Interaction, Session, StopReason
 from compozy.model.session_answers import ApprovalAnswer, PromptResult, QueuedInput, SessionList
 from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
-from compozy.runtime.mcp_servers import McpAsk, given, resolve_mcp_servers
 from compozy.runtime.sessions.attachments.service import SessionAttachments
 from compozy.runtime.sessions.blobs import remove_blobs
 from compozy.runtime.sessions.catalog_feed import CatalogFeed
-from compozy.runtime.sessions.create import CreateRequest, block_context, check_request, new_record
+from compozy.runtime.sessions.create import CreateRequest
+from compozy.runtime.sessions.creating import Creator
 from compozy.runtime.sessions.cursors import read_cursor, write_cursor
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.follow import follow
 from compozy.runtime.sessions.health import with_health
 from compozy.runtime.sessions.history import read_interactions, read_transcript, session_event
-from compozy.runtime.sessions.input_queue import check_edit
 from compozy.runtime.sessions.journal import change_session
 from compozy.runtime.sessions.live import LiveSession
 from compozy.runtime.sessions.presence import Viewers
-from compozy.runtime.sessions.prompting import InputEdit, PromptRequest, check_prompt
-from compozy.runtime.sessions.queueing import shown, with_queue
+from compozy.runtime.sessions.prompting import PromptRequest, check_prompt
+from compozy.runtime.sessions.queueing import shown
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
 from compozy.runtime.sessions.segments import Folder
-from compozy.runtime.sessions.startup.slots import ask_slots
+from compozy.runtime.sessions.session_inputs import SessionInputs
+from compozy.runtime.sessions.spawning.plan import ChildPlan
+from compozy.runtime.sessions.spawning.reach import ParentReach
+from compozy.runtime.sessions.spawning.service import Children
 from compozy.runtime.sessions.titles import AutoTitles
 from compozy.runtime.sessions.transcript_feed import TranscriptFeeds
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.sessions.waits import Waits
-from compozy.runtime.trust import TrustedUse
-from compozy.runtime.workspaces import Workspaces, require_root
+from compozy.runtime.workspaces import Workspaces
 from compozy.store.interface import EventQuery, PromptRecord, SessionQuery, SessionRecord
 
 log = logging.getLogger(__name__)
@@ -71,6 +70,9 @@ class Sessions:
         self._loading = asyncio.Lock()
         self._is_closing = False
         self._titles = AutoTitles(deps, self)
+        self._creator = Creator(deps, workspaces, fleet)
+        self.children = Children(deps.store, self, ParentReach(deps, workspaces, fleet))
+        self.inputs = SessionInputs(deps, self)
         self.waits = Waits()
         self._folder = Folder(deps.store)
         self.attachments = SessionAttachments(deps, self)
@@ -90,6 +92,7 @@ class Sessions:
         self._is_closing = True
         self.waits.close()
         await self._titles.close()
+        await self.children.close()
         await self._folder.close()
         stops = [
             asyncio.create_task(live.stop("shutdown", "the daemon is shutting down", "interrupted"))
@@ -125,39 +128,43 @@ class Sessions:
     # --- create, find, list
 
     async def create(self, request: CreateRequest) -> Session:
-        """Create a session: active, unbound, no process.
+        """Create a session: active, unbound, no process; the child of another when it names one.
 
         Raises:
-            InvalidRequest, NotFound, Gone, Conflict, Unprocessable: what is wrong and what to do.
+            InvalidRequest, NotFound, Gone, Conflict, Forbidden, Unprocessable: what is wrong and what to do.
         """
-        check_request(request)
-        if request.workspace:
-            workspace = await self._workspaces.get(request.workspace)
-        else:
-            workspace = await self._workspaces.resolve_or_register(request.workspace_path)
-        require_root(workspace)
-        agent = await self._fleet.find(request.agent_name, workspace)
-        config = await self._deps.configs.of(workspace.root_dir)
-        # In a thread: it reads what the workspace brings.
-        allowed, servers = await asyncio.to_thread(self._allowed, agent, workspace, config)
-        blocks = await ask_slots(self._deps.slots, block_context(agent, workspace, config))
-        record = new_record(
-            request, agent, workspace, config, self._deps.secrets, self._deps.redactor, allowed, blocks, servers
-        )
-        effective = record.session.runtime.effective
-        assert effective is not None, "a new session has its provider"
-        await self._deps.surface.require(record, config.providers[effective.provider], config)
+        if request.parent_session_id:
+            return await self.children.start_for_person(request)
+        return await self._kept(await self._creator.record(request))
+
+    async def create_child(self, request: CreateRequest, plan: ChildPlan, runtime: dict[str, object]) -> Session:
+        """Create what a plan of `children` says."""
+        session = await self._kept(await self._creator.record(request, plan, runtime))
+        self.children.watch(session)
+        return session
+
+    async def _kept(self, record: SessionRecord) -> Session:
         await self._store.put_session(record)
         self.changes.upserted(None, record.session)
         return record.session
 
-    def _allowed(
-        self, agent: VisibleAgent, workspace: Workspace, config: Config
-    ) -> tuple[TrustedUse, tuple[McpServer, ...]]:
-        deps = self._deps
-        ask = McpAsk(workspace=workspace, agent=agent.loaded, origin=agent.origin)
-        servers = resolve_mcp_servers(deps.home, deps.trust, config, ask)
-        return deps.trust.require(agent.loaded, agent.origin, workspace, config, servers), given(servers)
+    async def check_place(self, request: CreateRequest, parent: Session) -> None:
+        """Refuse a child in another workspace than its parent's.
+
+        Raises:
+            Forbidden: it would be.
+        """
+        for asked in (request.workspace, request.workspace_path):
+            if asked and (await self._workspaces.get(asked)).id != parent.workspace_id:
+                raise Forbidden(
+                    f"a child works in its parent's workspace, {parent.workspace_id!r}, not in {asked!r}: "
+                    "leave it out",
+                    code="spawn_workspace_foreign",
+                )
+
+    async def end_child(self, session_id: str, reason: StopReason, detail: str) -> None:
+        """Stop a session whose time, or whose parent's, is over."""
+        await (await self.live(session_id)).stop(reason, detail)
 
     async def get(self, session_id: str, workspace: str = "") -> Session:
         """Return a session; `workspace` (an id, a name or a path) must be its own when given.
@@ -249,6 +256,7 @@ class Sessions:
             self.changes.upserted(before.session, record.session)
         self.waits.changed(record)
         if not self._is_closing:
+            self.children.changed(before, record)
             self._titles.consider(before, record)
             self._folder.consider(before, record, self._seen.get(session_id))
         if record.session.state == "stopped":
@@ -277,9 +285,9 @@ class Sessions:
         async def start(identity: PromptRecord) -> Turn | PromptResult:
             return await live.prompt(request, identity)
 
-        return await self._admitted(live, request, start)
+        return await self.admitted(live, request, start)
 
-    async def _admitted(
+    async def admitted(
         self,
         live: LiveSession,
         request: PromptRequest,
@@ -296,22 +304,6 @@ class Sessions:
         """Return the prompts that wait, in their order."""
         return shown((await self.live(session_id)).record)
 
-    async def steer(self, session_id: str, request: PromptRequest) -> PromptResult:
-        """Hand a message to the running turn `request.expected_turn_id`.
-
-        Raises:
-            Conflict: it does not run.
-        """
-        check_prompt(request, self._deps.config.session.busy_input.max_text_bytes)
-        live = await self.live(session_id)
-
-        async def start(identity: PromptRecord) -> Turn | PromptResult:
-            return await live.steer(request, identity)
-
-        accepted = await self._admitted(live, request, start)
-        assert isinstance(accepted, PromptResult), "a message that steers starts no stream"
-        return accepted
-
     async def withdraw(self, session_id: str, entry_id: str) -> PromptResult:
         """Take a waiting prompt out of the queue.
 
@@ -319,29 +311,6 @@ class Sessions:
             NotFound: it does not wait any more.
         """
         return await (await self.live(session_id)).inputs.withdraw(entry_id)
-
-    async def replace_input(self, session_id: str, entry_id: str, edit: InputEdit) -> QueuedInput:
-        """Give a waiting prompt another text and identity.
-
-        Raises:
-            NotFound, Conflict: it does not wait any more, or the identity is another prompt's.
-        """
-        live = await self.live(session_id)
-        check_edit(edit, self._deps.config.session.busy_input.max_text_bytes)
-        entry = await live.inputs.replace(entry_id, edit)
-        return next(item for item in shown(with_queue(live.record, [entry])))
-
-    async def promote_input(
-        self, session_id: str, entry_id: str, edit: InputEdit, expected_turn_id: str
-    ) -> PromptResult:
-        """Let a waiting prompt steer the running turn.
-
-        Raises:
-            NotFound, Conflict: it does not wait any more, or the turn is another one.
-        """
-        live = await self.live(session_id)
-        check_edit(edit, self._deps.config.session.busy_input.max_text_bytes)
-        return await live.inputs.promote(entry_id, edit, expected_turn_id)
 
     async def choose(self, session_id: str, given: Mapping[str, object], expected_revision: int | None) -> Session:
         """Change what a session runs with from its next turn on.

@@ -11,6 +11,7 @@ from compozy.config.config import Config
 from compozy.model.errors import Unprocessable
 from compozy.model.provider import Provider
 from compozy.model.tool import ToolAccess
+from compozy.runtime.sessions.spawning.limits import EVERY_TOOL
 from compozy.store.interface import SessionRecord
 
 
@@ -26,8 +27,20 @@ class HostedLaunch:
     notes: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class ToolReach:
+    """What a session's toolsets come to, and which tools exist for it (None: nobody knows)."""
+
+    members: frozenset[str] = frozenset()
+    known: frozenset[str] | None = None
+
+
 class ToolSurface(Protocol):
     """Hosted tools as sessions see them."""
+
+    async def reach(self, record: SessionRecord) -> ToolReach:
+        """Return what the session's toolsets come to, and which tools exist for it."""
+        ...
 
     async def require(self, record: SessionRecord, provider: Provider, config: Config) -> None:
         """Refuse a session whose required tools cannot be projected, as far as that is known now.
@@ -59,6 +72,9 @@ class ToolSurface(Protocol):
 class NoSurface:
     """No hosted tools at all."""
 
+    async def reach(self, record: SessionRecord) -> ToolReach:
+        return ToolReach()
+
     async def require(self, record: SessionRecord, provider: Provider, config: Config) -> None:
         required = required_of(record)
         if required:
@@ -83,7 +99,8 @@ def required_of(record: SessionRecord) -> tuple[str, ...]:
     session = record.session
     given: tuple[str, ...] = ()
     if session.type in ("spawned", "coordinator") and session.lineage is not None:
-        given = session.lineage.permission_policy.tools
+        # What a parent may altogether is a limit, not a wish.
+        given = tuple(tool for tool in session.lineage.permission_policy.tools if tool != EVERY_TOOL)
     return tuple(dict.fromkeys((*access.tools, *access.toolsets, *given)))
 
 

@@ -31,7 +31,7 @@ from compozy.model.tool import ToolDescriptor, ToolInvocation, ToolResult
 from compozy.runtime.configs import Configs
 from compozy.runtime.sessions.service import HIDDEN
 from compozy.runtime.sessions.startup.slots import BlockContext
-from compozy.runtime.sessions.surface import HostedLaunch, required_of, unavailable
+from compozy.runtime.sessions.surface import HostedLaunch, ToolReach, required_of, unavailable
 from compozy.runtime.tools.calls import Invocation
 from compozy.runtime.tools.faults import ToolFault
 from compozy.runtime.tools.identities import Identities
@@ -126,6 +126,15 @@ class HostedTools:
             "env": [{"name": "COMPOZY_HOME", "value": str(self._home.root)}],
         }
         return HostedLaunch(server=server, notes=notes, covers_servers=self.covers_servers)
+
+    async def reach(self, record: SessionRecord) -> ToolReach:
+        """Return what the session's toolsets come to, and which tools exist for it."""
+        session = record.session
+        scope = ToolScope(workspace_id=session.workspace_id, agent_name=session.agent_name)
+        snapshot = await self._registry.snapshot(scope)
+        return ToolReach(
+            members=snapshot.toolsets.expand(record.tool_access.toolsets), known=frozenset(snapshot.tools)
+        )
 
     def arm(self, marker: str, pid: int) -> None:
         """Let the launch be used from now on."""
