@@ -5,6 +5,7 @@ from tests.promises import Promise
 _TEXT = "tests/unit/runtime/test_prompt_text.py::"
 _STARTUP = "tests/interaction/sessions/test_startup.py::"
 _FILES = "tests/interaction/sessions/test_attachments.py::"
+_SPAWN = "tests/interaction/sessions/test_spawn.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -191,6 +192,73 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "contract §3.5, §4.1",
         "A stopped session is put away and taken back.",
         "tests/interaction/cli/test_session_inputs.py::test_a_stopped_session_is_put_away_and_taken_back",
+    ),
+    # ---- children ----
+    (
+        "child",
+        "contract §9, §3.7",
+        "A child knows its parent and its limits and works.",
+        _SPAWN + "test_a_child_knows_its_parent_and_its_limits_and_works",
+    ),
+    (
+        "child-mode",
+        "P46",
+        "The mode of a child is the stricter of parent and own, for all nine pairs, and stays so.",
+        _SPAWN + "test_the_mode_of_a_child_is_the_stricter_of_parent_and_own_and_stays_so",
+    ),
+    (
+        "child-atoms",
+        "contract §9",
+        "No atom of a child is wider than its parent.",
+        _SPAWN + "test_no_atom_of_a_child_is_wider_than_its_parent",
+    ),
+    (
+        "child-roots",
+        "contract §9",
+        "A child stays below the paths it was given.",
+        _SPAWN + "test_a_child_stays_below_the_paths_it_was_given",
+    ),
+    (
+        "child-count",
+        "contract §9",
+        "Children are counted and have none of their own.",
+        _SPAWN + "test_children_are_counted_and_have_none_of_their_own",
+    ),
+    (
+        "child-key",
+        "contract §9",
+        "The same key answers the first child.",
+        _SPAWN + "test_the_same_key_answers_the_first_child",
+    ),
+    (
+        "child-ends",
+        "contract §9",
+        "Children end with their parent unless told otherwise.",
+        _SPAWN + "test_children_end_with_their_parent_unless_told_otherwise",
+    ),
+    (
+        "child-ttl",
+        "contract §9",
+        "A child's time is limited.",
+        _SPAWN + "test_a_childs_time_is_limited",
+    ),
+    (
+        "child-identity",
+        "contract §1.3",
+        "Only a session that runs may ask, and only by its own name.",
+        _SPAWN + "test_only_a_session_that_runs_may_ask_and_only_by_its_own_name",
+    ),
+    (
+        "child-person",
+        "contract §3.5",
+        "A person may start a child too, within the same limits.",
+        _SPAWN + "test_a_person_may_start_a_child_too_within_the_same_limits",
+    ),
+    (
+        "child-tools",
+        "contract §9, §6.3",
+        "Whatever tool a child is given its parent can call.",
+        "tests/unit/runtime/test_spawn_limits.py::test_whatever_a_child_is_given_its_parent_can_call",
     ),
 )
 

@@ -84,6 +84,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry(
         "session prompt-cancel", _COMMANDS + "session_write:session_prompt_cancel", "Cancel the running turn."
     ),
+    CommandEntry("spawn", _COMMANDS + "spawn:spawn", "Start a child session from inside a session."),
     CommandEntry("session input list", _COMMANDS + "session_input:input_list", "List the prompts that wait."),
     CommandEntry("session input edit", _COMMANDS + "session_input:input_edit", "Give a waiting prompt another text."),
     CommandEntry("session input cancel", _COMMANDS + "session_input:input_cancel", "Withdraw a waiting prompt."),

@@ -4,7 +4,7 @@ from compozy.model.attachment import AttachmentRef
 from compozy.model.event import SessionEvent
 from compozy.model.page import Page
 from compozy.model.record import Record
-from compozy.model.session import RuntimeSelection, Session
+from compozy.model.session import Lineage, PermissionPolicy, RuntimeSelection, Session
 
 
 class SessionList(Record, frozen=True, kw_only=True):
@@ -46,6 +46,14 @@ class QueuedInput(Record, frozen=True, kw_only=True):
     runtime: RuntimeSelection | None = None
     target_turn_id: str = ""
     attachments: tuple[AttachmentRef, ...] = ()
+
+
+class SpawnAnswer(Record, frozen=True, kw_only=True):
+    """What became of a spawn (shapes: `spawn`)."""
+
+    lineage: Lineage
+    permissions: PermissionPolicy
+    session: Session
 
 
 class TurnHistory(Record, frozen=True, kw_only=True):

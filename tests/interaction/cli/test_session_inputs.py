@@ -76,3 +76,19 @@ def test_a_stopped_session_is_put_away_and_taken_back(shared: Cli, session: str)
     assert shared("session", "prompt", session, "go").code == 65
     assert shared("session", "unarchive", session, "-o", "json").object()["archived_at"] is None
     assert shared("session", "prompt", session, steps({"text": "back"})).out == "back\n"
+
+
+def test_a_child_is_started_from_inside_a_session_only(shared: Cli, session: str) -> None:
+    call = ("spawn", "--agent", "general", "--role", "look", "--ttl", "5m")
+    outside = shared(*call)
+    assert outside.code == 64 and "COMPOZY_SESSION_ID" in outside.err
+    env = {"COMPOZY_SESSION_ID": session, "COMPOZY_AGENT": "general"}
+    answer = shared(*call, "--overlay", "Look only.", "-o", "json", env=env).object()
+    child = answer["session"]
+    assert isinstance(child, dict) and child["type"] == "spawned"
+    assert answer["lineage"]["parent_session_id"] == session  # type: ignore[index]
+    wider = shared(*call, "--mcp-server", "other", env=env)
+    assert wider.code == 71 and "other" in wider.err
+    listed = shared("session", "list", "--parent", session, "-o", "json").object()["sessions"]
+    assert [row["id"] for row in sequence(listed)] == [child["id"]]
+    assert shared("session", "new", "--parent", session, "-o", "json").object()["type"] == "spawned"

@@ -19,6 +19,7 @@ from compozy.model.session_answers import (
     QueuedInput,
     SessionList,
     SessionOwner,
+    SpawnAnswer,
     TurnHistory,
 )
 from compozy.model.transcript import TranscriptPage
@@ -168,6 +169,12 @@ class SessionCalls(SessionReads):
         path = f"{path_of(session)}/prompt/queue/{segment(queue_entry_id)}"
         body = {"text": text, "message_id": message_id, "idempotency_key": idempotency_key}
         return self._send("PUT", path, QueuedInput, "input", body=body)
+
+    def spawn(self, parent_id: str, agent_name: str, body: Mapping[str, object]) -> SpawnAnswer:
+        """Start a child of a session, as that session's agent; `body` is the contract's."""
+        headers = {"X-Compozy-Session-ID": parent_id, "X-Compozy-Agent": agent_name}
+        answer = self._transport.request("POST", "/api/agent/spawn", body=body, headers=headers)
+        return decode(answer.body, SpawnAnswer, "spawn")
 
     def upload(self, session: Session, name: str, data: bytes) -> Attachment:
         """Keep a file for prompts of the session; name it in `attachments` of a prompt's body."""

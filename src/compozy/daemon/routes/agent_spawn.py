@@ -6,10 +6,10 @@ from starlette.responses import Response
 from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routing import Route
 from compozy.model.session import PermissionPolicy
+from compozy.model.session_answers import SpawnAnswer
 from compozy.runtime.agent_identity import caller_of
 from compozy.runtime.services import Services
 from compozy.runtime.sessions.spawning.plan import SpawnRequest
-from compozy.runtime.sessions.spawning.service import SpawnAnswer
 
 SESSION_HEADER, AGENT_HEADER = "x-compozy-session-id", "x-compozy-agent"
 

@@ -14,8 +14,8 @@ import msgspec
 
 from compozy.model import times
 from compozy.model.errors import Conflict, Forbidden, InvalidRequest, NotFound, Unprocessable
-from compozy.model.record import Record
-from compozy.model.session import Lineage, PermissionPolicy, Session, StopReason
+from compozy.model.session import PermissionPolicy, Session, StopReason
+from compozy.model.session_answers import SpawnAnswer
 from compozy.runtime.sessions.create import CreateRequest
 from compozy.runtime.sessions.spawning.limits import allowed_tools, check_policy
 from compozy.runtime.sessions.spawning.plan import ChildPlan, SpawnRequest, check_parent, check_spawn, plan_child
@@ -25,14 +25,6 @@ from compozy.store.interface import SessionQuery, SessionRecord, Store
 log = logging.getLogger(__name__)
 _LIVE_STATES = ("starting", "active", "stopping")
 _PAGE = 100
-
-
-class SpawnAnswer(Record, frozen=True, kw_only=True):
-    """What became of a spawn (shapes: `spawn`)."""
-
-    lineage: Lineage
-    permissions: PermissionPolicy
-    session: Session
 
 
 class ChildHost(Protocol):
