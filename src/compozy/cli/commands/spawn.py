@@ -8,11 +8,10 @@ import os
 import click
 
 from compozy.cli import completions
-from compozy.cli.commands.session_write import done
 from compozy.cli.connection import JsonObject, as_json, connected
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.sessions import Duration
+from compozy.cli.sessions import Duration, print_done
 from compozy.model.errors import EXIT_IDENTITY_REQUIRED, LocalError
 
 
@@ -82,4 +81,4 @@ def spawn(
         answer = as_json(client.sessions.spawn(session_id, caller, body))
     session = answer["session"]
     assert isinstance(session, dict), "a spawn answers its session"
-    done(invocation, answer, f"started {session['id']}: prompt it with compozy session prompt {session['id']}")
+    print_done(invocation, answer, f"started {session['id']}: prompt it with compozy session prompt {session['id']}")
