@@ -113,7 +113,7 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("fuzz", "issue 8 tests", "20,000 mutated manifests give results or our own problems.",
      "tests/property/test_fuzz_ocm.py::test_a_mutated_manifest_gives_a_result_or_our_problems"),
     ("reference", "issue 8 tests", "The reference accepts and loads all of our exports.",
-     "tests/e2e/test_ocm_reference.py::test_the_reference_accepts_and_loads_all_of_our_exports"),
+     "tests/interaction/ocm/test_ocm_reference.py::test_the_reference_accepts_and_loads_all_of_our_exports"),
     ("region", "O5", "The region of the request chooses the endpoint, another region is never used.",
      f"{_CHOICE}::test_the_region_of_the_request_chooses_and_another_region_is_never_used"),
     ("region-rule", "O5", "Who answers in another region only is refused when choosing.",
@@ -171,6 +171,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      "::test_bad_content_is_a_clear_problem_of_every_command"),
     ("tls", "issue 8 item 6", "mtls shows the named certificate.",
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
+    ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",
+     "tests/e2e/test_a2a_sdk.py::test_an_agent_of_the_sdk_is_called_by_the_manifest_of_its_card"),
     ("docs", "issue 8 done when", "Every example of the page is what it says.",
      f"{_PAGE}::test_an_example_is_what_the_page_says"),
 )  # fmt: skip

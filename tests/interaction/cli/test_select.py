@@ -65,3 +65,10 @@ def test_a_file_that_holds_no_test_is_refused_with_its_line(workspace: Cli, text
     file.write_text(text)
     call = workspace("select", "--test", str(file))
     assert call.code == 1 and "bad.jsonl" in call.err
+
+
+def test_run_takes_the_agent_that_select_names(workspace: Cli) -> None:
+    chosen = workspace("select", "please review this change", "-o", "json").json()
+    ran = workspace("run", "please review this change", "-o", "json").json()
+    assert isinstance(chosen, dict) and isinstance(ran, dict)
+    assert (ran["agent"], ran["agent_reason"]) == (chosen["agent"], chosen["reason"]) and chosen["fits"] is True
