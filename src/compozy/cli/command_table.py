@@ -58,6 +58,7 @@ GROUPS: tuple[GroupEntry, ...] = (
 COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("run", _COMMANDS + "run:run", "Give a task to an agent and watch it work."),
     CommandEntry("select", _COMMANDS + "select:select", "Say which agent a task would go to, and why."),
+    CommandEntry("fleet", _COMMANDS + "fleet:fleet", "See all sessions at a glance, or live."),
     CommandEntry("agent list", _COMMANDS + "agent_read:agent_list", "List the agents that are in force here."),
     CommandEntry("agent info", _COMMANDS + "agent_read:agent_info", "Show one agent as it would run."),
     CommandEntry("agent which", _COMMANDS + "agent_which:agent_which", "Show which file defines an agent here."),

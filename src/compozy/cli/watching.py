@@ -4,7 +4,7 @@ Knows nothing of what is shown. A burst of changes is one change; a lost daemon 
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
@@ -16,24 +16,34 @@ _AT_MOST_EVERY = 0.5
 # A daemon that restarts is back within seconds.
 _PATIENCE = 30.0
 _PAUSE = 0.25
+_ENDING = 503
 
 
-def changes(client: "Client", *, tick: float) -> Iterator[Change]:
+def changes(client: "Client", look: Callable[[], None], *, tick: float) -> Iterator[Change]:
     """Yield `changed` at once and after changes, `tick` while it is quiet, `lost` while no daemon answers.
+
+    Args:
+        look: reads what is shown; called before each `changed`.
+        tick: seconds.
 
     Raises:
         DaemonUnreachable, ConnectionLost: no daemon answered for half a minute.
+        ApiError: the daemon refuses what `look` asks.
     """
-    from compozy.client.errors import ConnectionLost, DaemonUnreachable  # noqa: PLC0415 - start-up cost
+    from compozy.client.errors import ApiError, ConnectionLost, DaemonUnreachable  # noqa: PLC0415 - start-up cost
 
     lost_at = 0.0
     while True:
         try:
             for change in _connected(client, tick):
-                lost_at = 0.0
+                if change == "changed":
+                    look()
+                    lost_at = 0.0
                 yield change
-        except (ConnectionLost, DaemonUnreachable):
-            if lost_at and time.monotonic() - lost_at > _PATIENCE:
+        except (ConnectionLost, DaemonUnreachable, ApiError) as error:
+            # A daemon that is ending answers 503.
+            is_refusal = isinstance(error, ApiError) and error.status != _ENDING
+            if is_refusal or (lost_at and time.monotonic() - lost_at > _PATIENCE):
                 raise
         lost_at = lost_at or time.monotonic()
         yield "lost"

@@ -99,14 +99,17 @@ def attention_list(invocation: Invocation, workspace: str | None, root: str | No
 
 def _watch(invocation: Invocation, client: "Client", workspace: str, root: str) -> None:
     shown: set[str] = set()
-    for change in changes(client, tick=_TICK_SECONDS):
-        if change != "changed":
-            continue
+
+    def look() -> None:
+        nonlocal shown
         found = client.attention.list(workspace, root=root)
         for item in found.items:
             if item.id not in shown:
                 _print_one(invocation, item)
         shown = {item.id for item in found.items}
+
+    for _ in changes(client, look, tick=_TICK_SECONDS):
+        pass
 
 
 def _print_one(invocation: Invocation, item: "AttentionItem") -> None:
