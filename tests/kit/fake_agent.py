@@ -38,7 +38,8 @@ Steps are objects; their first key is the verb. Strings may hold {prompt} {cwd} 
            The answer is in {last}: file content, terminal output, the chosen option id or "cancelled", or JSON text;
            an error becomes "error CODE: message" (``then``/``else``: was something allowed?).
            {"mcp": method, "params"?: {}, "server"?: 0}   a request to a server of session/new, started on first
-           use; {last} is its answer as JSON. Ours: "list_ids" (names of tools), "notes" (notifications), "close"
+           use; {last} is its answer as JSON; "pad": [name, n] makes an argument of n letters.
+           Methods of ours: "list_ids" (names of tools), "notes" (notifications), "close"
            {"mcp_program": argv}   runs a program with the session's servers as JSON on its input; {last}: its output
   end      {"stop": reason} {"result": any} {"error": {code, message}} {"never": true}   (default stop end_turn)
            {"exit": code} {"die": signal number} {"close_stdout": true} {"close_stdin": true} {"stop_reading": true}
@@ -488,7 +489,10 @@ class FakeAgent:
             answer = pipe.request("tools/list", {})
             answer = [tool["name"] for tool in answer["result"]["tools"]] if "result" in answer else answer
         else:
-            answer = pipe.request(method, step.get("params", {}))
+            params = step.get("params", {})
+            if "pad" in step:
+                params["arguments"][step["pad"][0]] = "x" * step["pad"][1]
+            answer = pipe.request(method, params)
         turn.last = json.dumps(answer)
 
     def step_mcp_program(self, turn, argv, step):
