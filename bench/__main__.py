@@ -21,6 +21,7 @@ _SUITES = (
     "bench.fleet",
     "bench.sessions",
     "bench.durability",
+    "bench.tools",
     "bench.selection",
 )
 

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from typing import Literal
 
 import msgspec
@@ -257,7 +258,7 @@ def require_tool(snapshot: Snapshot, tool_id: str) -> RegisteredTool:
     """
     tool = snapshot.tools.get(tool_id)
     if tool is None:
-        near = snapshot.index.search(tool_id, 3)
+        near = get_close_matches(tool_id[:200], snapshot.tools, 3)
         advice = f"near it: {', '.join(near)}" if near else "search for another"
         raise fault(
             "tool_not_found",
