@@ -128,7 +128,7 @@ def test_the_relay_ends_with_its_session(world: World) -> None:
     wait_until(lambda: not any(Path(f"/proc/{relay}").exists() for relay in relays), "the relay is gone")
 
 
-def test_a_message_that_is_no_json_or_too_large_hurts_nobody(world: World) -> None:
+def test_a_message_that_is_unknown_or_too_large_hurts_nobody(world: World) -> None:
     agent = ToolAgent(world)
     assert "compozy__tool_list" in agent.tools()
     answer = world.folder / "big.json"
