@@ -8,6 +8,7 @@ _BACKUPS = "tests/unit/runtime/test_backups.py::"
 _SEGMENTS = "tests/unit/runtime/test_segments.py::"
 _RETENTION = "tests/interaction/sessions/test_retention.py::"
 _STREAMS = "tests/failure/test_stream_subscribers.py::"
+_FULL = "tests/failure/test_disk_full.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -149,5 +150,24 @@ PROMISES: tuple[Promise, ...] = (
         "Who missed changes of the list is sent away to read it again.",
         test="tests/unit/runtime/test_catalog_feed.py::"
         "test_a_follower_who_missed_changes_is_sent_away_to_read_the_list",
+    ),
+    Promise(
+        "durable.full_disk_turn",
+        "issue 6 bad input, acp.md fault 18",
+        "On a full disk the turn fails in words, nothing stored or shown is lost, and service resumes by itself.",
+        test=_FULL + "test_a_turn_on_a_full_disk_fails_clearly_nothing_is_lost_and_service_resumes",
+    ),
+    Promise(
+        "durable.full_disk_killed",
+        "issue 6 bad input",
+        "What was shown while the disk filled up is there after the daemon was killed.",
+        test=_FULL + "test_what_was_shown_on_a_full_disk_survives_a_killed_daemon",
+    ),
+    Promise(
+        "durable.lost_updates",
+        "issue 6 durability",
+        "A turn of which an update could not be stored is never recorded as done.",
+        test="tests/failure/acp/test_turns.py::"
+        "test_a_turn_of_which_something_is_lost_has_not_ended_well_although_its_answer_is_there",
     ),
 )

@@ -26,6 +26,7 @@ from compozy.acp.contract import (
     RequestRefused,
     SessionOptions,
     StopBounds,
+    UpdatesLost,
     WireLimits,
 )
 from compozy.acp.inbound import CANCELLED_OUTCOME, Inbound
@@ -71,6 +72,7 @@ class AcpClient:
             resume=self._resume,
             failed=self._on_store_failure,
         )
+        self._lost: UpdatesLost | None = None
         self._sessions = SessionTable(self._lanes.put, self._notes.take)
         # Looked up once: it is called for every update.
         self.on_update = self._sessions.take_update
@@ -92,7 +94,8 @@ class AcpClient:
             self.on_broken(AgentProtocolError(f"a message of the agent could not be taken: {error}"))
 
     def _on_store_failure(self, error: Exception) -> None:
-        self._lifetime.fail(AgentDied(f"updates could not be stored: {error}"))
+        self._lost = UpdatesLost(f"what the agent said could not be stored: {error}")
+        self._lifetime.fail(self._lost)
 
     def _send(self, data: bytes) -> None:
         if self._child.stdin is not None:
@@ -297,6 +300,9 @@ class AcpClient:
         try:
             raw = await self._peer.request("session/prompt", params, timeout=None, on_answer=on_answer)
             await self._settle(session_id, TURN_QUIET, TURN_QUIET_MOST)
+            if self._lost is not None:
+                # The answer was here before the failure; a turn of which something is lost has not ended well.
+                raise self._lost
         except (AgentError, AgentDied, AgentProtocolError):
             # Whoever records the failure records it behind what was said before it.
             await self._lanes.mark(session_id)

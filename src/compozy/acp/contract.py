@@ -185,6 +185,10 @@ class AgentDied(Exception):
         self.exit_code, self.stderr_tail, self.printed = exit_code, stderr_tail, printed
 
 
+class UpdatesLost(AgentDied):
+    """The connection was ended because what the agent said could not be stored: nothing the agent did."""
+
+
 class AgentTimeout(Exception):
     """The agent did not answer within the stated bound (seconds)."""
 

@@ -7,7 +7,15 @@ import pytest
 
 from compozy.acp import client as client_module
 from compozy.acp.client import AcpClient
-from compozy.acp.contract import AgentBusy, AgentDied, AgentError, PermissionRequest, PromptOutcome, StopBounds
+from compozy.acp.contract import (
+    AgentBusy,
+    AgentDied,
+    AgentError,
+    PermissionRequest,
+    PromptOutcome,
+    StopBounds,
+    UpdatesLost,
+)
 from tests.kit.agents import received
 from tests.kit.recording import BOUND, Recording, chunk_texts, open_session, running, text_block, until
 
@@ -459,9 +467,26 @@ async def test_updates_that_cannot_be_stored_end_the_connection_not_the_daemon(t
     script = {"prompts": [[{"text": "a"}, {"wait_file": str(tmp_path / "never")}]]}
     async with running(tmp_path, script, requests=Full(tmp_path)) as (client, seen):
         session = await open_session(client, tmp_path)
-        with pytest.raises(AgentDied, match="updates could not be stored: disk full"):
+        with pytest.raises(AgentDied, match="could not be stored: disk full"):
             await client.prompt(session, text_block("x"), meta={})
         await until(lambda: seen.exits)
+
+
+async def test_a_turn_of_which_something_is_lost_has_not_ended_well_although_its_answer_is_there(
+    tmp_path: Path,
+) -> None:
+    answered = tmp_path / "answered"
+
+    class FullLater(Recording):
+        async def on_updates(self, updates: object) -> None:
+            await until(answered.exists)
+            raise OSError("disk full")
+
+    script = {"prompts": [[{"text": "a"}]], "late": [{"touch": str(answered)}]}
+    async with running(tmp_path, script, requests=FullLater(tmp_path)) as (client, _):
+        session = await open_session(client, tmp_path)
+        with pytest.raises(UpdatesLost):
+            await client.prompt(session, text_block("x"), meta={})
 
 
 async def test_a_handler_of_ours_that_fails_is_an_internal_error_to_the_agent(tmp_path: Path) -> None:

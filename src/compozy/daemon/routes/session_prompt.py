@@ -132,7 +132,8 @@ async def _ui_frames(app: Services, session_id: str, turn: Turn) -> AsyncIterato
             if block:
                 yield block
         if not frames.finished:
-            yield _data(frames.break_off(_BROKEN))
+            problem = (await app.sessions.live(session_id)).journal.ring.problem
+            yield _data(frames.break_off(f"the turn failed: {problem}" if problem else _BROKEN))
 
 
 def _data(frames: list[bytes]) -> bytes:

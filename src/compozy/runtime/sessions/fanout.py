@@ -32,6 +32,8 @@ class Ring:
         self._frames: dict[int, bytes] = {}
         self.followers = 0
         """How many follow now."""
+        self.problem = ""
+        """Why the ring was closed, when that was no ordinary end."""
 
     @property
     def last_sequence(self) -> int:
@@ -79,14 +81,16 @@ class Ring:
                 self._frames[event.sequence] = found
         return found
 
-    def close(self) -> None:
-        """Say that no event will follow; followers drain and end."""
+    def close(self, problem: str = "") -> None:
+        """Say that no event will follow, and why when that is no ordinary end; followers drain and end."""
         self._closed = True
+        self.problem = problem
         self._wake()
 
     def reopen(self) -> None:
         """Say that events follow again: the session was started anew."""
         self._closed = False
+        self.problem = ""
 
     def after(self, sequence: int, limit: int) -> list[StoredEvent] | None:
         """Return up to `limit` events after `sequence`, or None when the ring no longer reaches back that far."""

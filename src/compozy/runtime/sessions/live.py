@@ -40,6 +40,8 @@ from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn
 from compozy.store.interface import PromptRecord, QueuedPrompt, SessionRecord
 
 log = logging.getLogger(__name__)
+# How often the end of a turn is offered to a store that could not take it.
+_STORE_AGAIN_SECONDS = 1.0
 
 
 class LiveSession:
@@ -269,19 +271,37 @@ class LiveSession:
         try:
             process, end = await self._runner.run(turn, process, blocks, meta)
             await self._finish(turn, process, end)
-        except Exception:
+        except Exception as error:
             log.exception("the end of turn %s could not be stored", turn.id)
             # Followers learn that nothing more comes; the next start of the session opens the ring again.
-            self.journal.ring.close()
+            self.journal.ring.close(problem=str(error))
             await end_process(self._deps, self._host.process or process)
         finally:
             self._last_turn_id = turn.id
             if self._turn is turn:
                 self._turn = None
             turn.finished.set()
+        await self._end_left_open(turn.id)
         if not self._is_stopping:
             self.inputs.kick()
             await self.process_exited(process)
+
+    async def _end_left_open(self, turn_id: str) -> None:
+        """Store the end of a turn as soon as the store can be written again; a prompt or a stop may do it first."""
+        while self.record.turn_id == turn_id and not self.journal.is_deleted:
+            if self._is_stopping:
+                return
+            await asyncio.sleep(_STORE_AGAIN_SECONDS)
+            async with self._lifecycle:
+                if self.record.turn_id != turn_id or self._turn is not None:
+                    continue
+                try:
+                    process = self._host.process
+                    if process is not None:
+                        await self._host.drop(process)
+                    await self.journal.write(self._left_open(), set_fields(turn_id=""))
+                except CompozyError as error:
+                    log.info("the end of turn %s cannot be stored yet: %s", turn_id, error.message)
 
     async def _finish(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> None:
         process.questions.end_turn()
@@ -300,7 +320,8 @@ class LiveSession:
             return
         failure = await self._host.with_bundle(self._maker.failure(end.fatal, end.summary), end.crash, turn.id)
         reason: StopReason = "agent_crashed" if end.fatal == "process_exit" else "error"
-        await self._host.write_stopped(drafts, reason, "the agent died during a turn", failure, attachable=True)
+        detail = "the agent died during a turn" if end.fatal == "process_exit" else "the turn could not go on"
+        await self._host.write_stopped(drafts, reason, detail, failure, attachable=True)
 
     async def choose(self, given: Mapping[str, object], expected_revision: int | None) -> None:
         """Change what the session runs with from now on.
@@ -421,7 +442,7 @@ class LiveSession:
             # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
             await self.journal.write(self.inputs.dropped(), lambda record: with_queue(record, ()))
         if not self._is_stopped():
-            await self._host.write_stopped((), reason, detail, None, attachable=True)
+            await self._host.write_stopped(tuple(self._left_open()), reason, detail, None, attachable=True)
 
     def _is_stopped(self) -> bool:
         return self.record.session.state == "stopped"

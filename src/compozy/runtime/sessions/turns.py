@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from compozy.acp.contract import AgentDied, AgentError, AgentProtocolError, AgentTimeout, PromptOutcome
+from compozy.acp.contract import AgentDied, AgentError, AgentProtocolError, AgentTimeout, PromptOutcome, UpdatesLost
 from compozy.model.event import EventDraft
 from compozy.model.session import FailureKind
 from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
@@ -70,6 +70,9 @@ async def run_turn(
         end = _ended(turn, maker, task.result())
     except AgentError as error:
         end = _refused(turn, maker, error)
+    except UpdatesLost as error:
+        # Not started again: the new process would do once more what this one did unseen.
+        end = _failed(turn, maker, "unknown_failure", str(error), fatal=True)
     except AgentDied as error:
         end = _died(deps, turn, maker, error)
     except (AgentTimeout, AgentProtocolError) as error:
