@@ -244,6 +244,45 @@ PROMISES: tuple[Promise, ...] = (
         "tests/interaction/daemon/test_settings.py::test_a_folder_is_listed_with_folders_first_and_hidden_names_on_request",
     ),
     Promise(
+        "every-policy",
+        "contract 2.3, 5.3",
+        "every built-in row takes both environment and both home policies; Pi's settings are local to the session",
+        "tests/unit/runtime/test_provider_launch.py::test_every_row_takes_every_policy",
+    ),
+    Promise(
+        "cascade-started",
+        "contract 2.5, 5.4",
+        "the agent that is started is told the model and effort that the cascade says",
+        "tests/interaction/sessions/test_cascade.py::test_the_agent_that_is_started_is_told_what_the_cascade_says",
+    ),
+    Promise(
+        "unknown-provider-line",
+        "issue 5 bad input",
+        "an agent of an unknown provider is refused with file, line and the nearest name",
+        "tests/interaction/cli/test_bad_settings.py::"
+        "test_an_agent_of_an_unknown_provider_is_refused_with_the_line_that_names_it",
+    ),
+    Promise(
+        "unknown-provider-setting",
+        "issue 5 bad input",
+        "a setting that names an unknown provider is told with its line",
+        "tests/interaction/cli/test_bad_settings.py::"
+        "test_settings_that_name_an_unknown_provider_are_told_with_their_line",
+    ),
+    Promise(
+        "bad-settings",
+        "issue 5 bad input",
+        "each mistake in the settings is named with file and line, and the daemon goes on",
+        "tests/interaction/cli/test_bad_settings.py::test_a_settings_file_that_cannot_be_used_is_named_with_its_line",
+    ),
+    Promise(
+        "bad-vault",
+        "issue 5 bad input",
+        "a vault that cannot be opened names its file wherever it is needed, and the daemon goes on",
+        "tests/interaction/cli/test_bad_settings.py::"
+        "test_a_vault_that_cannot_be_opened_names_its_file_wherever_it_is_needed",
+    ),
+    Promise(
         "state-follows",
         "issue 5",
         "the state of a provider follows its settings while the daemon runs, and says what waits for a restart",

@@ -5,7 +5,7 @@ workspace may never decide is refused instead of being written in vain.
 """
 
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -136,9 +136,15 @@ def _change(home: Home, key: Key, value: object, workspace_root: Path | None) ->
         # What a workspace says counts for its next session; the daemon looks at the file itself.
         lifecycle=lifecycle_of(key) if workspace_root is None else "live",
         is_written=new != text,
-        note=f"{join_key(key)} {reason}; it is left out until then" if reason and value is not None else "",
+        note=_note(join_key(key), reason, config.notes) if value is not None else "",
         trust=needs,
     )
+
+
+def _note(key: str, reason: str, notes: Iterable[str]) -> str:
+    if reason:
+        return f"{key} {reason}; it is left out until then"
+    return next((note for note in notes if f": {key} " in note), "")
 
 
 def _untrusted(home: Home, source: TomlSource) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from compozy.config.config import Config
 from compozy.config.durations import Duration
 from compozy.config.errors import ConfigError
 from compozy.config.home import Home
+from compozy.config.provider_names import unknown_providers
 from compozy.config.providers import (
     REMOVED_KEYS,
     ProviderTable,
@@ -86,8 +87,10 @@ def load_config(
     merged = _merged([layer.table for layer in layers])
     sections = _convert(merged)
     values = {name: getattr(sections, name) for name in Config.__struct_fields__}
+    providers = _providers(_tables(merged.get("providers")), home)
+    notes += unknown_providers(((layer.source, layer.table) for layer in layers), providers)
     values |= {
-        "providers": _providers(_tables(merged.get("providers")), home),
+        "providers": providers,
         "defaults": msgspec.structs.replace(
             sections.defaults, provider=canonical_provider(sections.defaults.provider)
         ),

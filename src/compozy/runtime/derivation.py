@@ -4,6 +4,8 @@ Pure: the decisions are those of `resolution.py` and of the permission policy, h
 with where they come from. Raises what a session would raise.
 """
 
+from pathlib import Path
+
 from compozy.config.config import Config
 from compozy.config.places import Places
 from compozy.model.definition import AgentDefinition
@@ -20,7 +22,7 @@ def derive(
     Raises:
         InvalidRequest: a value cannot be resolved; the contract's message.
     """
-    found = resolve_runtime(definition, config)
+    found = resolve_runtime(definition, config, Path(path))
     return (
         DerivedValue(name="agent", value=definition.name, source="request", place=path),
         _provider(found, path, places),

@@ -1,13 +1,17 @@
 """The resolution cascade: agent → provider → command → model → effort → permissions, with its messages in one place.
 
-Implements contract §2.5. Pure: it reads a definition and the configuration and starts nothing. Where a value comes
+Implements contract §2.5. It reads a definition and the configuration and starts nothing; a file only for
+the line of a mistake. Where a value comes
 from is kept, because a chosen value must be met exactly and a default may give way (decisions D17).
 """
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
+from compozy.documents.origins import Origins
+from compozy.documents.text import nearest
 from compozy.model.agent import AgentRuntime, EffectiveRuntimeSources, ValueSource
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import InvalidRequest
@@ -54,8 +58,8 @@ def resolve_agent_name(requested: str, workspace: Workspace | None, config: Conf
     return name
 
 
-def resolve_runtime(definition: AgentDefinition, config: Config) -> Resolution:
-    """Resolve provider, command, model and effort of a definition.
+def resolve_runtime(definition: AgentDefinition, config: Config, path: Path | None = None) -> Resolution:
+    """Resolve provider, command, model and effort of a definition; `path` is its file, for messages.
 
     Raises:
         InvalidRequest: no provider is named, it is unknown, or nothing says which command starts it.
@@ -70,12 +74,7 @@ def resolve_runtime(definition: AgentDefinition, config: Config) -> Resolution:
         )
     provider = config.providers.get(canonical_provider(name))
     if provider is None:
-        raise InvalidRequest(
-            f"provider {name!r} of agent {definition.name!r} is unknown: choose one of "
-            f"{', '.join(sorted(config.providers))}; one written to config.toml while the daemon runs counts after "
-            "`compozy daemon stop`",
-            code="provider_unknown",
-        )
+        raise _unknown_provider(name, definition, config, path)
     command = definition.command.strip() or provider.command
     if not command:
         raise InvalidRequest(f'provider "{provider.id}" command is required', code="provider_command_required")
@@ -90,6 +89,33 @@ def resolve_runtime(definition: AgentDefinition, config: Config) -> Resolution:
         reasoning_effort=effort,
         effort_source=effort_source,
     )
+
+
+def _unknown_provider(name: str, definition: AgentDefinition, config: Config, path: Path | None) -> InvalidRequest:
+    """Return the refusal, with the file and line that names the provider as far as that is known."""
+    place = ""
+    if not definition.provider.strip():
+        place = next((note.partition(": ")[0] for note in config.notes if ": defaults.provider names" in note), "")
+    elif path is not None:
+        place = _line_of_provider(path)
+    close = nearest(name, config.providers)
+    advice = f"did you mean {close!r}?" if close else f"choose one of {', '.join(sorted(config.providers))}."
+    where = f" ({place})" if place else ""
+    return InvalidRequest(
+        f"provider {name!r} of agent {definition.name!r} is unknown{where}: {advice} One that was written into "
+        "config.toml by hand counts after `compozy daemon stop`",
+        code="provider_unknown",
+        details={"path": place} if place else None,
+        hint="compozy provider list",
+    )
+
+
+def _line_of_provider(path: Path) -> str:
+    try:
+        line = Origins(path.read_text("utf-8")).lines.get("provider", 0)
+    except (OSError, UnicodeDecodeError):
+        return str(path)
+    return f"{path}:{line}" if line else str(path)
 
 
 def _resolve_model(definition: AgentDefinition, provider: Provider) -> tuple[str, ValueSource | None]:

@@ -14,6 +14,7 @@ from typing import cast
 import msgspec
 import pytest
 
+from compozy.acp.contract import LaunchSpec
 from compozy.config.builtin_providers import ALIASES, BUILTIN_PROVIDERS
 from compozy.config.errors import ConfigError
 from compozy.config.home import Home
@@ -87,14 +88,20 @@ class Bed:
         return load_config(self.home).providers[name]
 
     def start(self, provider: Provider, model: str) -> dict[str, object]:
+        spec = self.spec(provider, model)
+        done = subprocess.run(spec.argv, env=dict(spec.env), cwd=spec.cwd, capture_output=True, text=True, timeout=30)
+        found: dict[str, object] = json.loads(done.stdout)
+        return found
+
+    def environment(self, provider: Provider, model: str) -> dict[str, str]:
+        return dict(self.spec(provider, model).env)
+
+    def spec(self, provider: Provider, model: str) -> LaunchSpec:
         record = make_session(provider=provider.id)
         record = msgspec.structs.replace(record, command=provider.command, model=model, cwd=str(self.folder))
         deps = cast(Deps, SimpleNamespace(home=self.home, redactor=self.redactor))
         credentials = Secrets(self.home, self.redactor).credentials(provider)
-        spec = launch_spec(deps, record, provider, "marker", credentials)
-        done = subprocess.run(spec.argv, env=dict(spec.env), cwd=spec.cwd, capture_output=True, text=True, timeout=30)
-        found: dict[str, object] = json.loads(done.stdout)
-        return found
+        return launch_spec(deps, record, provider, "marker", credentials)
 
 
 @pytest.fixture
@@ -216,6 +223,48 @@ def test_an_isolated_environment_and_home_reach_the_program(bed: Bed, monkeypatc
     own = str(bed.home.root / "providers" / "codex")
     assert "EDITOR" not in env and (env["HOME"], env["PROVIDER_HOME"]) == (own, own)
     assert env["CODEX_HOME"].startswith(own) and Path(env["XDG_CONFIG_HOME"]).is_dir()
+
+
+# Where three programs keep their own things, beside HOME.
+OWN_FOLDERS = {"claude": "CLAUDE_CONFIG_DIR", "codex": "CODEX_HOME", "opencode": "OPENCODE_CONFIG_DIR"}
+
+
+@pytest.mark.parametrize("env_policy", ["filtered", "isolated"])
+@pytest.mark.parametrize("home_policy", ["operator", "isolated"])
+@pytest.mark.parametrize("name", [row[0] for row in ROWS])
+def test_every_row_takes_every_policy(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch, name: str, home_policy: str, env_policy: str
+) -> None:
+    monkeypatch.setenv("EDITOR", "vi")
+    monkeypatch.setenv("UNRELATED_TOKEN", "tok-never-seen-by-agents")
+    endpoint = 'base_url = "http://127.0.0.1:9/v1"\n' if name == "openai-compatible" else ""
+    bed.home.config_file.write_text(
+        f'[providers."{name}"]\nenv_policy = "{env_policy}"\nhome_policy = "{home_policy}"\n{endpoint}'
+    )
+    provider = bed.provider(name)
+    for slot in provider.credential_slots:
+        monkeypatch.setenv(slot.target_env, "value-of-the-slot")
+    if name != "offline":
+        bed.record(shlex.split(provider.command)[0])
+    env = bed.environment(provider, "m")
+    assert "UNRELATED_TOKEN" not in env and ("EDITOR" in env) == (env_policy == "filtered")
+    assert (env["COMPOZY_PROVIDER_ENV_POLICY"], env["COMPOZY_PROVIDER_HOME_POLICY"]) == (env_policy, home_policy)
+    own = bed.home.root / "providers" / name
+    if home_policy == "operator":
+        assert env["HOME"] == str(bed.folder / "user") and "PROVIDER_HOME" not in env
+    else:
+        places = ("HOME", "PROVIDER_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME")
+        folders = [env[place] for place in (*places, *filter(None, [OWN_FOLDERS.get(name)]))]
+        assert folders[:2] == [str(own), str(own)]
+        assert all(Path(folder).is_dir() and Path(folder).is_relative_to(own) for folder in folders)
+        # The folder of an endpoint's program was there before.
+        made = [folder for folder in folders if name != "openai-compatible" or folder != str(own)]
+        assert all(Path(folder).stat().st_mode & 0o077 == 0 for folder in made)
+    if provider.harness == "pi_acp":
+        # Local to the session: another session of the same provider has a folder of its own.
+        folder = Path(env["PI_CODING_AGENT_DIR"])
+        assert folder.is_relative_to(bed.home.root) and "sess-" in str(folder)
+        assert json.loads((folder / "settings.json").read_text())["defaultModel"] == "m"
 
 
 @pytest.mark.parametrize(

@@ -102,7 +102,7 @@ def new_record(
         Unprocessable: a server's secret leads nowhere.
     """
     definition = agent.loaded.definition
-    resolution = resolve_runtime(definition, config)
+    resolution = resolve_runtime(definition, config, agent.loaded.path)
     require_secrets(servers, resolution.provider, secrets)
     parent_mode = child.parent.permission_mode if child else ""
     mode = session_mode(
@@ -207,7 +207,7 @@ def block_context(agent: VisibleAgent, workspace: Workspace, config: Config) -> 
         workspace_id=workspace.id,
         workspace_root=workspace.root_dir,
         additional_dirs=workspace.add_dirs,
-        provider=resolve_runtime(definition, config).provider.id,
+        provider=resolve_runtime(definition, config, agent.loaded.path).provider.id,
         definition=definition,
         definition_path=agent.loaded.path,
     )
