@@ -12,6 +12,12 @@ _BAD = "tests/interaction/test_bad_input.py::"
 
 PROMISES: tuple[Promise, ...] = (
     Promise(
+        id="cli-readme-true",
+        source="issue 4 done when",
+        text="the daily commands of the README print what it shows",
+        test="tests/golden/test_readme.py::test_the_daily_commands_print_what_the_readme_shows",
+    ),
+    Promise(
         "cli.lazy",
         "design §2",
         "Help imports no command, no server and no rich",
