@@ -12,6 +12,12 @@ _DOCUMENT = "tests/unit/documents/test_capability_document.py::"
 _MESSAGES = "tests/unit/daemon/test_application.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
+    (
+        "restore-compare",
+        "issue 4 items 4 and 7",
+        "a restore may name the state it was decided on; another one is refused and nothing is changed",
+        "tests/interaction/authoring/test_routes.py::test_a_restore_may_name_the_state_it_was_decided_on",
+    ),
     ("create", "formats §13", "A created agent is canonical, private, and has the digest of the next read.",
      _WRITES + "test_a_new_agent_is_canonical_private_and_has_the_digest_of_the_next_read"),
     ("create-folder", "formats §13", "A folder without AGENT.md may exist; its mode and sidecars stay.",

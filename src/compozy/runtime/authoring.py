@@ -191,13 +191,17 @@ class Authoring:
             kept for kept in await asyncio.to_thread(self._memory.history.states, name) if place_of(kept) in places
         )
 
-    async def restore(self, name: str, wanted: str, workspace: Workspace | None) -> tuple[Agent, Kept]:
+    async def restore(
+        self, name: str, wanted: str, workspace: Workspace | None, *, expected_digest: str = ""
+    ) -> tuple[Agent, Kept]:
         """Give an agent's folder the content of a kept state; its present state is kept first.
+
+        With `expected_digest` only if the folder still holds the definition that the caller saw.
 
         Raises:
             NotFound: no such state.
             InvalidRequest: the hash is ambiguous, or the state does not load.
-            Conflict: another folder of that place has the name meanwhile.
+            Conflict: another folder of that place has the name meanwhile, or the definition is another by now.
         """
         _refuse_reserved(name)
         places = await self._places(name, workspace)
@@ -213,7 +217,11 @@ class Authoring:
         def write() -> LoadedAgent | None:
             entries = self._memory.history.entries(kept)
             return restore_agent(
-                path, root, entries, keep=lambda folder: self._memory.keep_again(folder, kept, found)
+                path,
+                root,
+                entries,
+                keep=lambda folder: self._memory.keep_again(folder, kept, found),
+                expected_digest=expected_digest.strip(),
             )
 
         loaded = await self._on_disk(root, write)

@@ -317,6 +317,26 @@ def test_every_change_can_be_taken_back_also_a_deletion(place: Place) -> None:
     assert again[0]["hash"] == rows[1]["hash"], "an undo is kept, so that it can be undone"
 
 
+def test_a_restore_may_name_the_state_it_was_decided_on(place: Place) -> None:
+    write_agent(place.agents, "clerk")
+    first = place.agent("clerk")["definition_digest"]
+    change = {"agent": place.payload("clerk", model="b"), "expected_digest": first, "workspace": place.id}
+    assert place.ask("PUT", "/api/agents/clerk", change)[0] == 200
+    second = place.agent("clerk")["definition_digest"]
+    kept = place.ask("GET", "/api/agents/clerk/history", workspace=place.id)[1]["history"]
+    assert isinstance(kept, list)
+    body = {"hash": kept[0]["hash"], "workspace": place.id}
+    status, refused = place.ask("POST", "/api/agents/clerk/restore", {**body, "expected_digest": first})
+    assert (status, refused["code"], refused["details"]) == (409, "definition_conflict", {"current_digest": second})
+    assert place.agent("clerk")["definition_digest"] == second
+    assert place.ask("POST", "/api/agents/clerk/restore", {**body, "expected_digest": second})[0] == 200
+    assert place.agent("clerk")["definition_digest"] == first
+    assert place.ask("DELETE", "/api/agents/clerk", workspace=place.id)[0] == 200
+    status, refused = place.ask("POST", "/api/agents/clerk/restore", {**body, "expected_digest": first})
+    assert (status, refused["details"]) == (409, {"current_digest": ""})
+    assert not (place.agents / "clerk").exists()
+
+
 def test_a_deletion_names_what_was_too_large_to_be_kept(place: Place) -> None:
     create(place)
     with (place.agents / "clerk/big.bin").open("wb") as file:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from compozy.catalog.authoring.folders import FOLDER_MODE, carry_over, copy_tree, ensure_folder, put_in_place, staging
 from compozy.catalog.authoring.states import Entry, write_state
-from compozy.catalog.writing import folder_lock
+from compozy.catalog.writing import StaleDefinition, folder_lock
 from compozy.documents.agents import AGENT_FILE, LoadedAgent, load_agent
 from compozy.documents.atomic import write_atomically
 from compozy.documents.canonical import render
@@ -157,14 +157,18 @@ def delete_agent(path: Path, root: Path, *, keep: Keep) -> None:
             os.fsync(root_handle)
 
 
-def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: KeepAll) -> LoadedAgent | None:
+def restore_agent(
+    path: Path, root: Path, entries: tuple[Entry, ...], *, keep: KeepAll, expected_digest: str = ""
+) -> LoadedAgent | None:
     """Give the folder of `path` the content of a kept state; what is there now is handed to `keep` first.
 
-    `keep` answers what it could not keep; those files stay.
+    `keep` answers what it could not keep; those files stay. `expected_digest` is that of the definition which the
+    caller saw there, "" when it makes no difference.
 
     Returns the definition as it now loads, or None when the kept one did not load either.
 
     Raises:
+        Conflict: the folder does not hold the definition that the caller saw; nothing is changed.
         InvalidRequest: the state has no AGENT.md, or something that is no folder lies in the way.
     """
     folder = path.parent.name
@@ -172,6 +176,8 @@ def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: K
         raise InvalidRequest("the kept state has no AGENT.md; choose another")
     ensure_folder(root)
     with folder_lock(root) as root_handle, staging(root_handle) as staged:
+        if expected_digest and not path.exists():
+            raise gone(path)
         os.mkdir(_NEW, FOLDER_MODE, dir_fd=staged)
         new = os.open(_NEW, _FOLDER_FLAGS, dir_fd=staged)
         try:
@@ -181,6 +187,8 @@ def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: K
                 os.fsync(root_handle)
             else:
                 with folder_lock(path.parent) as handle:
+                    if expected_digest:
+                        _check_unchanged(path, expected_digest)
                     carry_over(handle, new, keep(handle))
                     put_in_place(staged, _NEW, root_handle, folder)
         except ValueError as error:
@@ -191,3 +199,21 @@ def restore_agent(path: Path, root: Path, entries: tuple[Entry, ...], *, keep: K
         return load_agent(path)
     except DefinitionError:
         return None
+
+
+def _check_unchanged(path: Path, expected_digest: str) -> None:
+    try:
+        loaded = load_agent(path)
+    except DefinitionError as error:
+        raise gone(path) from error
+    if loaded.definition_digest != expected_digest:
+        raise StaleDefinition(loaded)
+
+
+def gone(path: Path) -> Conflict:
+    """The refusal of a change to a definition that is no longer there, or no longer loads."""
+    return Conflict(
+        f"there is no definition that loads at {str(path)!r} any more; look at it again",
+        code="definition_conflict",
+        details={"current_digest": ""},
+    )

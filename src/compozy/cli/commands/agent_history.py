@@ -53,17 +53,25 @@ def agent_history(invocation: Invocation, name: str, workspace: str | None) -> N
     )
 
 
-@command("restore", examples=("compozy agent restore reviewer 5f2a9c01d3e4",))
+@command(
+    "restore",
+    examples=(
+        "compozy agent restore reviewer 5f2a9c01d3e4",
+        "compozy agent restore reviewer 5f2a9c01d3e4 --expected-digest DIGEST",
+    ),
+)
 @click.argument("name", shell_complete=completions.agents)
 @click.argument("hash_", metavar="HASH")
+@click.option("--expected-digest", default="", help="Refuse when the agent is not as `agent info` showed it.")
 @workspace_option
 @pass_invocation
-def agent_restore(invocation: Invocation, name: str, hash_: str, workspace: str | None) -> None:
+def agent_restore(invocation: Invocation, name: str, hash_: str, expected_digest: str, workspace: str | None) -> None:
     """Give the folder of agent NAME the content it had, by the HASH that `agent history` shows, or its beginning.
 
     Works after a deletion too. What the folder holds now is kept first, so a restore can be taken back.
     """
     with connected(invocation) as client:
         context = find_explicit(client, flag=workspace)
-        restored = client.agents.restore(name, hash_, workspace=context.id if context else "")
+        place = context.id if context else ""
+        restored = client.agents.restore(name, hash_, workspace=place, expected_digest=expected_digest)
     print_agent(invocation, restored.agent, context)

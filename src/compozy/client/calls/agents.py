@@ -94,9 +94,9 @@ class AgentCalls(Calls):
         """Return what an agent's folder held before each change, newest first."""
         return self._get(f"{_one(name)}/history", tuple[Kept, ...], "history", {"workspace": workspace})
 
-    def restore(self, name: str, hash_: str, *, workspace: str = "") -> RestoredAgent:
-        """Give an agent's folder a kept state back."""
-        body = given(hash=hash_, workspace=workspace or None)
+    def restore(self, name: str, hash_: str, *, workspace: str = "", expected_digest: str = "") -> RestoredAgent:
+        """Give an agent's folder a kept state back; with a digest only if it still holds what you saw."""
+        body = given(hash=hash_, workspace=workspace or None, expected_digest=expected_digest or None)
         return self._send("POST", f"{_one(name)}/restore", RestoredAgent, body=body)
 
 

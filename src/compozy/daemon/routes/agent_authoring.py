@@ -69,6 +69,7 @@ class DuplicateAgent(Body, frozen=True, kw_only=True):
 class RestoreAgent(Body, frozen=True, kw_only=True):
     hash: str
     workspace: str = ""
+    expected_digest: str = ""
 
 
 def _definition(agent: AgentFields) -> AgentDefinition:
@@ -142,7 +143,9 @@ async def restore_agent(app: Services, request: Request) -> Response:
     """Give an agent's folder the content of a kept state."""
     body = await read_body(request, RestoreAgent)
     workspace = await _workspace(app, body.workspace)
-    agent, kept = await app.authoring.restore(request.path_params["name"], body.hash, workspace)
+    agent, kept = await app.authoring.restore(
+        request.path_params["name"], body.hash, workspace, expected_digest=body.expected_digest
+    )
     return json_response(RestoredAgent(agent=agent, restored=kept))
 
 
