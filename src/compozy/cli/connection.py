@@ -49,25 +49,6 @@ def as_rows(records: Iterable[object]) -> list[JsonObject]:
     return [as_json(record) for record in records]
 
 
-def fetch(
-    client: "Client",
-    method: str,
-    path: str,
-    *,
-    query: Mapping[str, object] | None = None,
-    body: Mapping[str, object] | None = None,
-) -> JsonObject:
-    """Ask the daemon and return the JSON object of its answer, {} when the answer has no body."""
-    answer = client.transport.request(method, path, query=given(query or {}), body=body)
-    return as_object(answer.json()) if answer.body else {}
-
-
-def given(values: Mapping[str, object]) -> dict[str, str]:
-    """Turn query values into text, leaving out what was not given."""
-    chosen = {key: value for key, value in values.items() if value not in (None, "", (), False)}
-    return {key: "true" if value is True else str(value) for key, value in chosen.items()}
-
-
 def as_object(value: object) -> JsonObject:
     """Narrow JSON data to an object.
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from compozy.client.calls.attention import AttentionCalls
     from compozy.client.calls.daemon import DaemonCalls
     from compozy.client.calls.extensions import ExtensionCalls
+    from compozy.client.calls.mcp import McpCalls
     from compozy.client.calls.providers import ProviderCalls
     from compozy.client.calls.roles import RoleCalls
     from compozy.client.calls.sessions import SessionCalls
@@ -99,6 +100,12 @@ class Client:
         from compozy.client.calls.extensions import ExtensionCalls  # noqa: PLC0415 - start-up cost
 
         return ExtensionCalls(self.transport)
+
+    @cached_property
+    def mcp(self) -> "McpCalls":
+        from compozy.client.calls.mcp import McpCalls  # noqa: PLC0415 - start-up cost
+
+        return McpCalls(self.transport)
 
     @cached_property
     def providers(self) -> "ProviderCalls":

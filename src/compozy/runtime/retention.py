@@ -9,7 +9,6 @@ import logging
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Literal
 
 import msgspec
 
@@ -17,7 +16,7 @@ from compozy.config.config import Config
 from compozy.config.durations import Duration
 from compozy.model import times
 from compozy.model.errors import CompozyError
-from compozy.model.record import Record
+from compozy.model.retention import Limits, Reason, RemovedSession, RetentionReport, RetentionState
 from compozy.model.status import Retention as RetentionHealth
 from compozy.runtime.sessions.blobs import orphaned_folders, remove_folder
 from compozy.runtime.sessions.service import Sessions
@@ -32,53 +31,6 @@ _FIRST_SECONDS = 60.0
 # How long a run waits for the file to shrink; it goes on shrinking afterwards.
 _TIDY_SECONDS = 20.0
 _DAY = 86_400.0
-
-Reason = Literal["age", "count", "size", "own_job"]
-
-
-class Limits(Record, frozen=True, kw_only=True):
-    """What may stay; 0 is unlimited. `max_age` in seconds."""
-
-    max_age: float = 0.0
-    max_sessions: int = 0
-    max_bytes: int = 0
-
-
-class RemovedSession(Record, frozen=True, kw_only=True):
-    """A session that was removed, or would be."""
-
-    id: str
-    workspace_id: str
-    last_activity_at: str
-    reason: Reason
-    events: int
-    bytes: int
-
-
-class RetentionReport(Record, frozen=True, kw_only=True):
-    """One run. `bytes_after` is smaller only once the file has shrunk; `more` says that a bound ended the run."""
-
-    at: str
-    dry_run: bool
-    sessions: int
-    events: int
-    bytes_before: int
-    bytes_after: int
-    more: bool
-    removed: tuple[RemovedSession, ...]
-    problem: str = ""
-
-
-class RetentionState(Record, frozen=True, kw_only=True):
-    """What is in force, what the store takes, and the last run of this daemon."""
-
-    limits: Limits
-    own_jobs_days: int
-    interval_seconds: float
-    used_bytes: int
-    free_bytes: int
-    stopped_sessions: int
-    last: RetentionReport | None = None
 
 
 class Retention:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import click
 
 from compozy.cli import completions
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import JsonObject, as_json, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields, write_table
@@ -100,8 +100,7 @@ def mcp_explain(invocation: Invocation, server: str | None, agent: str | None, w
 def _report(invocation: Invocation, agent: str | None, workspace: str | None) -> JsonObject:
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        query = {"workspace": context.id if context else "", "agent": agent}
-        return as_object(fetch(client, "GET", "/api/mcp/servers", query=query).get("mcp"))
+        return as_json(client.mcp.servers(context.id if context else "", agent or ""))
 
 
 def _problems(report: JsonObject) -> list[str]:

@@ -1,17 +1,21 @@
 """`compozy retention show|run`: how long stopped sessions are kept, and removing what is beyond it (issue 6)."""
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
 from compozy.cli.commands.session_write import confirm
-from compozy.cli.connection import JsonObject, as_object, connected, fetch, objects, text_of
+from compozy.cli.connection import as_json, as_rows, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.operators import refuse_agents
 from compozy.cli.output import Column, note, print_object, print_rows
 from compozy.cli.status_line import StatusLine
 from compozy.cli.wording import age, count
+
+if TYPE_CHECKING:
+    from compozy.model.retention import RetentionReport
 
 _REASONS = {"age": "too old", "count": "too many", "size": "store too large", "own_job": "a job of the daemon's own"}
 _STATE_FIELDS = (
@@ -37,7 +41,7 @@ _ROWS = (
 def retention_show(invocation: Invocation) -> None:
     """Show the limits in force, what the store takes and when it was last looked at."""
     with connected(invocation) as client:
-        state = as_object(fetch(client, "GET", "/api/retention").get("retention"))
+        state = as_json(client.daemon.retention())
     print_object(invocation, state, _STATE_FIELDS, name="retention")
 
 
@@ -61,29 +65,29 @@ def retention_run(
 ) -> None:
     """Remove stopped sessions beyond the limits: those given here, else those of [session.retention]."""
     refuse_agents("retention")
-    wish = {"max_age": max_age, "max_sessions": max_sessions, "max_bytes": max_bytes}
-    body = {key: value for key, value in wish.items() if value is not None}
     with connected(invocation) as client:
-        report = _report(fetch(client, "POST", "/api/retention", body={**body, "dry_run": True}))
-        if not dry_run and report.get("sessions"):
-            found = count(_number(report, "sessions"), "session")
-            confirm(invocation, f"Remove {found} with {count(_number(report, 'events'), 'event')} for good?", yes)
+
+        def run(*, dry: bool) -> "RetentionReport":
+            return client.daemon.run_retention(
+                max_age=max_age, max_sessions=max_sessions, max_bytes=max_bytes, dry_run=dry
+            )
+
+        report = run(dry=True)
+        if not dry_run and report.sessions:
+            found = count(report.sessions, "session")
+            confirm(invocation, f"Remove {found} with {count(report.events, 'event')} for good?", yes)
             with StatusLine(enabled=invocation.has_live_notes, activity="removing").moving():
-                report = _report(fetch(client, "POST", "/api/retention", body=body))
-    removed = objects(report.get("removed"))
-    print_rows(invocation, removed, _ROWS, name="removed", envelope=report, empty="nothing is beyond the limits")
-    if removed:
-        done = "would be removed" if report.get("dry_run") else "removed"
-        note(invocation, f"{done}: {count(len(removed), 'session')}; {_sizes(report)}")
+                report = run(dry=False)
+    rows, envelope = as_rows(report.removed), as_json(report)
+    print_rows(invocation, rows, _ROWS, name="removed", envelope=envelope, empty="nothing is beyond the limits")
+    if rows:
+        done = "would be removed" if report.dry_run else "removed"
+        note(invocation, f"{done}: {count(len(rows), 'session')}; {_sizes(report)}")
 
 
-def _report(answer: JsonObject) -> JsonObject:
-    return as_object(answer.get("report"))
-
-
-def _sizes(report: Mapping[str, object]) -> str:
-    before, after = _mib(report.get("bytes_before")), _mib(report.get("bytes_after"))
-    return f"the store takes {after}" if report.get("dry_run") else f"the store went from {before} to {after}"
+def _sizes(report: "RetentionReport") -> str:
+    before, after = _mib(report.bytes_before), _mib(report.bytes_after)
+    return f"the store takes {after}" if report.dry_run else f"the store went from {before} to {after}"
 
 
 def _limit(row: Mapping[str, object], key: str, unit: str) -> str:
@@ -93,8 +97,3 @@ def _limit(row: Mapping[str, object], key: str, unit: str) -> str:
 
 def _mib(value: object) -> str:
     return f"{value / 1024 / 1024:.1f} MiB" if isinstance(value, int) else ""
-
-
-def _number(row: Mapping[str, object], key: str) -> int:
-    value = row.get(key)
-    return value if isinstance(value, int) else 0

@@ -2,12 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from compozy.client.calls.caller import Calls, JsonObject
+from compozy.client.calls.caller import Calls, JsonObject, given
 from compozy.model.daemon import DrainState, IdentityAnswer
 from compozy.model.doctor import Report
 from compozy.model.process import AgentProcesses
 
 if TYPE_CHECKING:
+    from compozy.model.retention import RetentionReport, RetentionState
     from compozy.model.status import Status
 
 
@@ -39,6 +40,26 @@ class DaemonCalls(Calls):
     def undrain(self) -> DrainState:
         """Admit work again."""
         return self._send("POST", "/api/undrain", DrainState)
+
+    def retention(self) -> "RetentionState":
+        """Return how long stopped sessions are kept, and what the store takes."""
+        from compozy.model.retention import RetentionState  # noqa: PLC0415 - start-up cost
+
+        return self._get("/api/retention", RetentionState, "retention")
+
+    def run_retention(
+        self,
+        *,
+        max_age: str | None = None,
+        max_sessions: int | None = None,
+        max_bytes: int | None = None,
+        dry_run: bool = False,
+    ) -> "RetentionReport":
+        """Remove stopped sessions beyond the limits; `dry_run` only says which."""
+        from compozy.model.retention import RetentionReport  # noqa: PLC0415 - start-up cost
+
+        body = given(max_age=max_age, max_sessions=max_sessions, max_bytes=max_bytes, dry_run=dry_run or None)
+        return self._send("POST", "/api/retention", RetentionReport, "report", body=body)
 
     def openapi(self) -> JsonObject:
         """Return the OpenAPI document of everything served."""

@@ -6,7 +6,8 @@ from starlette.responses import Response
 from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routing import Route
 from compozy.model.errors import Forbidden, InvalidRequest
-from compozy.runtime.retention import Limits, RetentionReport, RetentionState, read_age
+from compozy.model.retention import Limits, RetentionReport, RetentionState
+from compozy.runtime.retention import read_age
 from compozy.runtime.services import Services
 
 _AGENT_HEADERS = ("x-compozy-session-id", "x-compozy-agent")
