@@ -84,6 +84,8 @@ def command(
     from compozy.ocm.endpoints.binding import bind_endpoint  # noqa: PLC0415 - start-up cost
     from compozy.ocm.endpoints.calls import Call  # noqa: PLC0415 - start-up cost
 
+    if task == "-" and "-" in paths:
+        raise click.UsageError("standard input cannot be both the task and a manifest")
     options, secrets = _options(invocation, given)
     request = read_request(given)
     call = Call(

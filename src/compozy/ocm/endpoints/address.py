@@ -4,11 +4,14 @@ The host is parsed, never compared by prefix: `localhost.evil.example` is no loo
 """
 
 import ipaddress
+import re
+import socket
 from urllib.parse import urlsplit
 
 from compozy.model.record import Record
 from compozy.ocm.endpoints.errors import EndpointRefused
 
+_NUMERIC = re.compile(r"[0-9a-fx.]+")
 _PORTS = {"http": 80, "https": 443}
 
 
@@ -67,7 +70,13 @@ def _ip(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         number = ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        return None
+        # 127.1, 0x7f000001 and 2130706433 are addresses to every resolver.
+        if not _NUMERIC.fullmatch(host):
+            return None
+        try:
+            number = ipaddress.IPv4Address(socket.inet_aton(host))
+        except OSError:
+            return None
     mapped = number.ipv4_mapped if isinstance(number, ipaddress.IPv6Address) else None
     return mapped or number
 

@@ -34,6 +34,7 @@ class Connection:
 
     def open(self, only: Collection[str] | None = None) -> tuple[httpx2.AsyncClient, Guard]:
         """Return a client and its guard; the caller closes the client. `only` are the headers a library may send."""
+        _check_agreement(self.address)
         # Nothing of the environment (proxies, .netrc) has a say: the address was checked, and no other is called.
         inner = httpx2.AsyncHTTPTransport(verify=_trust(self._options), trust_env=False)
         guard = Guard(
@@ -107,6 +108,20 @@ def prepare(choice: Choice, address: Address, options: Options, secrets: SecretR
         key_name = "api-key" if choice.protocol == "openai" else "x-api-key"
         headers = {key_name: secret} if word == "api-key" else {"authorization": f"Bearer {secret}"}
     return Connection(address, options, secret, headers)
+
+
+def _check_agreement(address: Address) -> None:
+    """Refuse an address that the library would read in another way than the rules did."""
+    try:
+        sent = httpx2.URL(address.url)
+    except (httpx2.InvalidURL, ValueError) as error:
+        raise EndpointRefused(f"the address cannot be read ({error}); correct it", code="endpoint_address") from error
+    port = sent.port or (443 if sent.scheme == "https" else 80)
+    spellings = (sent.host.strip("[]"), sent.raw_host.decode("ascii", "replace").strip("[]"))
+    if sent.scheme != address.scheme or port != address.port or address.host not in spellings:
+        raise EndpointRefused(
+            f"the address of {address.host!r} can be read in two ways; correct it", code="endpoint_address"
+        )
 
 
 def _secret(options: Options, secrets: SecretResolver) -> str:

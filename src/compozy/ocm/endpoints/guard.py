@@ -44,6 +44,7 @@ class Guard(httpx2.AsyncBaseTransport):
         only: Collection[str] | None = None,
     ) -> None:
         self._address = address
+        self._home = _origin(httpx2.URL(address.url))
         self._inner = inner
         self._max_bytes = max_bytes
         self._headers = headers
@@ -95,8 +96,8 @@ class Guard(httpx2.AsyncBaseTransport):
         raise self._failed(f"redirects more than {_REDIRECTS} times", "endpoint_redirect")
 
     def _stay(self, url: httpx2.URL) -> None:
-        port = url.port or (443 if url.scheme == "https" else 80)
-        if (url.scheme, url.host.strip("[]"), port) != (self._address.scheme, self._address.host, self._address.port):
+        # As they go over the wire: a host has two spellings (bücher.example, xn--bcher-kva.example).
+        if _origin(url) != self._home:
             raise self._failed("was to be left for another host, which is never done", "endpoint_redirect")
 
     def _check_redirect(self, request: httpx2.Request, status: int, location: str) -> None:
@@ -197,6 +198,10 @@ class _Limited(httpx2.AsyncByteStream):
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+def _origin(url: httpx2.URL) -> tuple[str, bytes, int]:
+    return url.scheme, url.raw_host, url.port or (443 if url.scheme == "https" else 80)
 
 
 def retry_after(value: str | None) -> float | None:

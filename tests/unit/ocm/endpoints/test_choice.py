@@ -1,12 +1,16 @@
 """Which endpoint a request uses, and which addresses may be called at all (OCM §5; decisions O3, O5)."""
 
+import asyncio
+
+import httpx2
 import pytest
 
 from compozy.ocm import bind_endpoint
 from compozy.ocm.endpoints.address import check_address
 from compozy.ocm.endpoints.calls import Options
 from compozy.ocm.endpoints.choice import choose_endpoint, is_reachable
-from compozy.ocm.endpoints.errors import EndpointRefused
+from compozy.ocm.endpoints.connection import Connection
+from compozy.ocm.endpoints.errors import EndpointFailed, EndpointRefused
 from compozy.ocm.manifest import read_manifest
 from compozy.ocm.target import from_manifest
 
@@ -89,6 +93,9 @@ def test_documents_records_and_targets_bind_alike() -> None:
         "http://169.254.169.254/latest/meta-data",
         "https://169.254.169.254/latest",
         "http://0.0.0.0/",
+        "https://2852039166/latest",
+        "https://0xa9fea9fe/",
+        "https://[fe80::1%25eth0]/",
         "https://[::ffff:169.254.169.254]/",
         "https://user:secret@a.example/",
         "https://",
@@ -113,3 +120,26 @@ def test_plain_http_needs_this_machine_or_consent() -> None:
     assert bind_endpoint(
         manifest({"protocol": "http", "url": "http://a.example/"}), options=Options(allow_plain_http=True)
     )
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://EXAMPLE.com/X",
+        "https://bücher.example/",
+        "https://xn--bcher-kva.example:8443/",
+        "http://[::1]:8080/",
+        "http://127.1/",
+        "https://a.example:443/",
+        "https://a_b.example/",
+    ],
+)
+def test_the_library_that_sends_reads_the_same_host_as_the_rules_did(url: str) -> None:
+    address, sent = check_address(url), httpx2.URL(url)
+    assert address.host in (sent.host.strip("[]"), sent.raw_host.decode().strip("[]"))
+    connection = Connection(address, Options(), "", {})
+    client, guard = connection.open()
+    guard._stay(sent)
+    with pytest.raises(EndpointFailed, match="another host"):
+        guard._stay(httpx2.URL("https://elsewhere.example:9/"))
+    asyncio.run(client.aclose())
