@@ -112,6 +112,27 @@ async def test_a_session_row_given_with_events_changes_with_them(store: Store) -
     assert await store.last_sequence(ID) == 1
 
 
+async def test_archived_events_stay_and_are_read_only_when_asked_for(store: Store) -> None:
+    record = make_session(ID)
+    await store.append_events(ID, make_drafts(5), record=record)
+    written, (count, marked) = await asyncio.gather(
+        store.append_events(ID, make_drafts(2)),
+        store.archive_events(ID, 3, make_drafts(1), record=record),
+    )
+    # What was handed over before is archived too, also when one commit takes both.
+    assert count == 5 and [event.sequence for event in marked] == [8]
+    assert [event.sequence for event in written] == [6, 7]
+    active = await store.read_events(ID, EventQuery(after_sequence=0))
+    archived = await store.read_events(ID, EventQuery(after_sequence=0, archive="archived"))
+    assert [event.sequence for event in active] == [1, 2, 8]
+    assert [event.sequence for event in archived] == [3, 4, 5, 6, 7] and all(event.archived for event in archived)
+    assert len(await store.read_events(ID, EventQuery(after_sequence=0, archive="all"))) == 8
+    again, _ = await store.archive_events(ID, 1, (), record=record)
+    assert again == 3 and await store.last_sequence(ID) == 8
+    with pytest.raises(NotFound):
+        await store.archive_events("sess-none", 1, (), record=make_session("sess-none"))
+
+
 async def test_appending_nothing_stores_the_row_alone(store: Store) -> None:
     assert await store.append_events(ID, (), record=make_session(ID)) == ()
     assert await store.last_sequence(ID) == 0

@@ -6,6 +6,7 @@ _TEXT = "tests/unit/runtime/test_prompt_text.py::"
 _STARTUP = "tests/interaction/sessions/test_startup.py::"
 _FILES = "tests/interaction/sessions/test_attachments.py::"
 _SPAWN = "tests/interaction/sessions/test_spawn.py::"
+_REWIND = "tests/interaction/sessions/test_rewind.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -259,6 +260,55 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "contract §9, §6.3",
         "Whatever tool a child is given its parent can call.",
         "tests/unit/runtime/test_spawn_limits.py::test_whatever_a_child_is_given_its_parent_can_call",
+    ),
+    # ---- going back ----
+    (
+        "rewind",
+        "contract §3.5",
+        "A rewind archives what follows and gives the prompt back.",
+        _REWIND + "test_a_rewind_archives_what_follows_and_gives_the_prompt_back",
+    ),
+    (
+        "rewind-told",
+        "contract §3.5, P56",
+        "After a rewind a new agent session is told the kept part and nothing is called lost.",
+        _REWIND + "test_after_a_rewind_a_new_agent_session_is_told_the_kept_part_and_nothing_is_called_lost",
+    ),
+    (
+        "rewind-replay",
+        "contract §3.5",
+        "A retry of a rewind takes nothing back twice.",
+        _REWIND + "test_a_retry_of_a_rewind_is_answered_and_takes_nothing_back_twice",
+    ),
+    (
+        "rewind-fence",
+        "contract §3.1",
+        "A stale rewind fence, an unknown message and a busy session are refused.",
+        _REWIND + "test_a_stale_fence_an_unknown_message_and_a_busy_session_are_refused",
+    ),
+    (
+        "rewind-stopped",
+        "contract §3.5",
+        "A stopped session can be rewound and goes on from there after a restart.",
+        _REWIND + "test_a_stopped_session_can_be_rewound_and_goes_on_from_there_after_a_restart",
+    ),
+    (
+        "clear",
+        "contract §3.5",
+        "A cleared conversation begins anew with another epoch.",
+        _REWIND + "test_a_cleared_conversation_begins_anew_with_another_epoch",
+    ),
+    (
+        "rewind-stream",
+        "contract §3.5 Streams",
+        "Who watches is shown the conversation anew.",
+        _REWIND + "test_who_watches_is_shown_the_conversation_anew",
+    ),
+    (
+        "rewind-files",
+        "contract §3.5",
+        "Files taken back are not given again.",
+        _REWIND + "test_files_of_the_kept_part_stay_and_those_taken_back_are_not_given_again",
     ),
 )
 

@@ -428,7 +428,7 @@ PROMISES: tuple[Promise, ...] = (
         "a daemon killed during the wait leaves an interrupted turn",
         _RECOVERY + "test_a_daemon_killed_during_the_wait_leaves_an_interrupted_turn",
     ),
-    _later("rewind", "contract §3.5", "rewind, clear, fork", "issue 6: rewind"),
+    _later("fork", "contract §3.5", "forking a session into a working tree", "issue 9: working trees"),
     _later("hosted-mcp", "contract §5.6", "tools of the daemon for the agent", "issue 7: hosted tools"),
     Promise(
         "sessions-delete-final",

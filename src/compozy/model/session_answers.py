@@ -56,6 +56,27 @@ class SpawnAnswer(Record, frozen=True, kw_only=True):
     session: Session
 
 
+class RewindResult(Record, frozen=True, kw_only=True):
+    """What a rewind came to (shapes: `rewind`)."""
+
+    archived_event_count: int
+    archived_from_sequence: int
+    archived_through_sequence: int
+    draft_text: str
+    generation: int
+    max_sequence: int
+    replayed: bool
+    target_message_id: str
+    transcript_epoch: int
+
+
+class RewindAnswer(Record, frozen=True, kw_only=True):
+    """The answer to a rewind: what it came to, and the session."""
+
+    rewind: RewindResult
+    session: Session
+
+
 class TurnHistory(Record, frozen=True, kw_only=True):
     """The events of one turn."""
 

@@ -21,6 +21,7 @@ from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.permission import ModeDerivation
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
+from compozy.model.session_answers import RewindResult
 from compozy.model.tool import ApprovalGrant, ToolAccess
 from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
@@ -71,6 +72,14 @@ class Spent(Record, frozen=True, kw_only=True):
     acp_session_id: str = ""
 
 
+class Rewound(Record, frozen=True, kw_only=True):
+    """The newest rewind of a session, to answer a retry of it."""
+
+    idempotency_key: str
+    digest: str
+    result: RewindResult
+
+
 class SessionRecord(Record, frozen=True, kw_only=True):
     """A session as stored: the payload, plus what never leaves the daemon.
 
@@ -111,6 +120,11 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     """How `permission_mode` was derived; None for sessions of older releases."""
     is_unseen: bool = False
     """A turn ended and nobody has looked at it since."""
+    transcript_generation: int = 0
+    """Counts the rewinds since the conversation was last cleared."""
+    has_new_past: bool = False
+    """The conversation was rewound: the next agent session is a new one on purpose."""
+    rewound: Rewound | None = None
     spawn_key: str = ""
     """The idempotency key a parent asked for this child with, and what it asked for as a digest."""
     spawn_digest: str = ""
@@ -302,6 +316,16 @@ class Store(Protocol):
 
         Raises:
             NotFound: there is no such session and no `record` was given.
+        """
+        ...
+
+    async def archive_events(
+        self, session_id: str, first: int, drafts: Sequence[EventDraft], *, record: SessionRecord
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        """Archive every event from sequence `first` on, then append as `append_events` does, all or nothing.
+
+        Returns:
+            How many events were archived, and the stored ones.
         """
         ...
 

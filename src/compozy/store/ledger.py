@@ -106,6 +106,16 @@ class Ledger:
             )
         return tuple(stored)
 
+    def archive_events(
+        self, session_id: str, first: int, drafts: Sequence[EventDraft], row: SessionRow
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        """Archive the session's events from a sequence on, those collected but not yet written too; then append."""
+        writes.insert_events(self.connection, self._rows)
+        self._rows.clear()
+        num = require_session(self.connection, session_id)
+        count = writes.archive_events(self.connection, num, first)
+        return count, self.append_events(session_id, drafts, row)
+
     def delete_session(self, session_id: str) -> bool:
         """Remove a session; events of it that were collected before go to the sweep with the others."""
         self._counters.pop(session_id, None)

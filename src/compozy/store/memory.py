@@ -6,6 +6,8 @@ Keeps nothing when the process ends; otherwise it behaves like the SQLite store,
 from collections import Counter
 from collections.abc import Sequence
 
+import msgspec
+
 from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.tool import ApprovalGrant
@@ -154,6 +156,16 @@ class MemoryStore:
         stored = tuple(store_event(draft, session_id, len(events) + n) for n, draft in enumerate(drafts, start=1))
         events.extend(stored)
         return stored
+
+    async def archive_events(
+        self, session_id: str, first: int, drafts: Sequence[EventDraft], *, record: SessionRecord
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        self._require(session_id)
+        events = self._events.setdefault(session_id, [])
+        chosen = [n for n, event in enumerate(events) if event.sequence >= first and not event.archived]
+        for n in chosen:
+            events[n] = msgspec.structs.replace(events[n], archived=True)
+        return len(chosen), await self.append_events(session_id, drafts, record=record)
 
     async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]:
         found = [event for event in self._events.get(session_id, ()) if _is_wanted(event, query)]

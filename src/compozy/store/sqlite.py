@@ -141,6 +141,12 @@ class SqliteStore:
         row = None if record is None else prepare_session(record)
         return await self._write(lambda book: book.append_events(session_id, drafts, row))
 
+    async def archive_events(
+        self, session_id: str, first: int, drafts: Sequence[EventDraft], *, record: SessionRecord
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        row = prepare_session(record)
+        return await self._write(lambda book: book.archive_events(session_id, first, drafts, row))
+
     async def read_events(self, session_id: str, query: EventQuery) -> tuple[StoredEvent, ...]:
         return await self._read(lambda connection: reads.read_events(connection, session_id, query))
 

@@ -45,6 +45,14 @@ def insert_events(connection: sqlite3.Connection, rows: Sequence[EventRow]) -> N
         connection.execute(_INSERT_EVENT, row)
 
 
+def archive_events(connection: sqlite3.Connection, num: int, first: int) -> int:
+    """Archive the events of a session from a sequence on; return how many were not before."""
+    return connection.execute(
+        "UPDATE events SET archived = 1 WHERE key >= ? AND key < ? AND archived = 0",
+        (first_key(num) + first, first_key(num + 1)),
+    ).rowcount
+
+
 def put_session(
     connection: sqlite3.Connection, num: int | None, columns: SessionColumns, data: bytes, startup_prompt: str
 ) -> int:

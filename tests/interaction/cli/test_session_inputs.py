@@ -92,3 +92,17 @@ def test_a_child_is_started_from_inside_a_session_only(shared: Cli, session: str
     listed = shared("session", "list", "--parent", session, "-o", "json").object()["sessions"]
     assert [row["id"] for row in sequence(listed)] == [child["id"]]
     assert shared("session", "new", "--parent", session, "-o", "json").object()["type"] == "spawned"
+
+
+def test_a_conversation_is_taken_back_from_the_command_line(shared: Cli, session: str) -> None:
+    assert shared("session", "rewind", session).code == 69
+    for text in ("one", "two"):
+        shared("session", "prompt", session, steps({"text": text}), "--message-id", f"msg-{text}")
+    last = shared("session", "rewind", session)
+    assert last.code == 0 and "events archived" in last.out and '"text": "two"' in last.out
+    answer = shared("session", "rewind", session, "--to", "msg-one", "-o", "json").object()
+    assert answer["rewind"]["target_message_id"] == "msg-one"  # type: ignore[index]
+    assert shared("session", "rewind", session, "--to", "msg-one").code == 69
+    shared("session", "prompt", session, steps({"text": "anew"}))
+    assert shared("session", "clear", session).code == 2
+    assert shared("session", "clear", session, "--yes", "-o", "json").object()["transcript_epoch"] == 1

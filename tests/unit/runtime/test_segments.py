@@ -24,7 +24,7 @@ from tests.kit.store_records import make_session
 
 pytestmark = pytest.mark.anyio
 ID = "sess-0000000000000001"
-SESSION = make_session(ID).session
+RECORD = make_session(ID)
 
 
 @pytest.fixture(params=["sqlite", "memory"])
@@ -54,8 +54,8 @@ async def same(store: Store, **query: int) -> TranscriptPage:
     query = {"limit": 50, **query}
     kept = await store.read_segments(ID, entries=1_000)
     assert not kept or read_segments(kept), "what was folded can be read"
-    page = await read_transcript(store, SESSION, **query)
-    plain = await read_transcript(Unfolded(store), SESSION, **query)  # type: ignore[arg-type]
+    page = await read_transcript(store, RECORD, **query)
+    plain = await read_transcript(Unfolded(store), RECORD, **query)  # type: ignore[arg-type]
     assert json.loads(msgspec.json.encode(page)) == json.loads(msgspec.json.encode(plain))
     return page
 
@@ -134,7 +134,7 @@ async def test_a_segment_that_cannot_be_read_is_made_up_from_events(store: Store
     end = await store.transcript_end(ID)
     strange = TranscriptSegment(first=1, last=200, entries=4, data=b'[{"other": "form"}]')
     assert await store.put_segment(ID, strange, mark=end.mark)
-    assert len((await read_transcript(store, SESSION, limit=50)).entries) == 6
+    assert len((await read_transcript(store, RECORD, limit=50)).entries) == 6
     assert read_segments([strange]) == []
 
 
@@ -183,7 +183,7 @@ async def test_a_late_word_keeps_the_files_of_a_folded_turn(store: Store) -> Non
     )
     drafts[0] = MAKER.draft("user_message", f"turn-{1:016x}", text="look", message_id="m", attachments=(shown,))
     await store.append_events(ID, drafts)
-    assert await fold_turns(store, ID, 100, files=files_path(SESSION))
+    assert await fold_turns(store, ID, 100, files=files_path(RECORD.session))
     page = await same(store)
     assert [part.type for part in page.entries[0].message.parts] == ["text", "file"]
     await store.append_events(ID, [MAKER.draft("thought", f"turn-{1:016x}", text="late")])

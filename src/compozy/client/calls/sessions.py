@@ -17,6 +17,7 @@ from compozy.model.session_answers import (
     CancelAnswer,
     PromptResult,
     QueuedInput,
+    RewindAnswer,
     SessionList,
     SessionOwner,
     SpawnAnswer,
@@ -175,6 +176,28 @@ class SessionCalls(SessionReads):
         headers = {"X-Compozy-Session-ID": parent_id, "X-Compozy-Agent": agent_name}
         answer = self._transport.request("POST", "/api/agent/spawn", body=body, headers=headers)
         return decode(answer.body, SpawnAnswer, "spawn")
+
+    def rewind(
+        self,
+        session: Session,
+        message_id: str,
+        *,
+        idempotency_key: str,
+        expected_generation: int | None = None,
+        expected_max_sequence: int | None = None,
+    ) -> RewindAnswer:
+        """Take the conversation back to before a prompt; the answer holds that prompt's text."""
+        body = given(
+            message_id=message_id,
+            idempotency_key=idempotency_key,
+            expected_generation=expected_generation,
+            expected_max_sequence=expected_max_sequence,
+        )
+        return self._send("POST", f"{path_of(session)}/rewind", RewindAnswer, body=body)
+
+    def clear(self, session: Session) -> Session:
+        """Begin the conversation anew; what was said is archived."""
+        return self._send("POST", f"{path_of(session)}/clear", Session, "session")
 
     def upload(self, session: Session, name: str, data: bytes) -> Attachment:
         """Keep a file for prompts of the session; name it in `attachments` of a prompt's body."""

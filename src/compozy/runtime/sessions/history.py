@@ -11,12 +11,10 @@ from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptEntry, TranscriptPage
 from compozy.runtime.sessions.segments import read_segments
 from compozy.runtime.sessions.transcript import TranscriptFold, files_path
-from compozy.store.interface import EventQuery, Store
+from compozy.store.interface import EventQuery, SessionRecord, Store
 
 _DECODER = msgspec.json.Decoder(EventContent)
 _PAGE = 1000
-# Generations count rewinds, which arrive with issue 6.
-GENERATION = 0
 
 
 def session_event(event: StoredEvent, session: Session) -> SessionEvent:
@@ -50,13 +48,14 @@ def by_turn(events: Sequence[SessionEvent]) -> tuple[TurnHistory, ...]:
 
 
 async def read_transcript(
-    store: Store, session: Session, *, limit: int, before_sequence: int | None = None
+    store: Store, record: SessionRecord, *, limit: int, before_sequence: int | None = None
 ) -> TranscriptPage:
     """Return the newest `limit` entries that start before a sequence, oldest first.
 
     Takes ended turns from what was folded before, and folds the events after them. Those it reads backwards until
     enough whole turns are known: a turn is whole when its user message was seen.
     """
+    session = record.session
     kept = await store.read_segments(session.id, before_sequence=before_sequence, entries=limit + 1)
     parts = read_segments(kept)
     folded = kept[-1].last if parts else 0
@@ -94,7 +93,7 @@ async def read_transcript(
     return TranscriptPage(
         entries=shown,
         epoch=session.transcript_epoch,
-        generation=GENERATION,
+        generation=record.transcript_generation,
         max_sequence=await store.last_sequence(session.id),
         has_older=has_older,
         limit=limit,

@@ -190,7 +190,7 @@ class AgentHost:
         self._maker.acp_session_id = acp_id
         record = self._journal.record
         drafts = [self._maker.draft("system", "", title="negotiation", text=note) for note in agreement.notes]
-        if record.provider_session_ids and process.is_first_prompt:
+        if record.provider_session_ids and process.is_first_prompt and not record.has_new_past:
             process.lost_session_id = record.provider_session_ids[-1]
 
         def change(record: SessionRecord) -> SessionRecord:
@@ -210,6 +210,7 @@ class AgentHost:
                 record,
                 provider_session_ids=known if known[-1:] == (acp_id,) else (*known, acp_id),
                 resume_session_id=acp_id,
+                has_new_past=False,
             )
             return change_session(
                 record, state="active", stop_reason=None, stop_detail="", failure=None, attachable=True

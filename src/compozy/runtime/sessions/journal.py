@@ -70,9 +70,7 @@ class Journal:
     async def _write(self, drafts: tuple[EventDraft, ...], change: Change | None) -> tuple[StoredEvent, ...]:
         async with self._lock:
             before = record = self.record
-            if self.is_deleted:
-                # A write would bring the row back, and with it a session that nobody owns.
-                raise NotFound(f"session {record.session.id!r} was deleted: create another", code="session_not_found")
+            self._refuse_deleted()
             if drafts:
                 record = msgspec.structs.replace(record, last_activity_at=drafts[-1].timestamp)
             if change is not None:
@@ -91,9 +89,39 @@ class Journal:
             self._on_change(before, record)
         return stored
 
+    def _refuse_deleted(self) -> None:
+        if self.is_deleted:
+            # A write would bring the row back, and with it a session that nobody owns.
+            raise NotFound(
+                f"session {self.record.session.id!r} was deleted: create another", code="session_not_found"
+            )
+
     def _row_is_due(self, record: SessionRecord, change: Change | None) -> bool:
         # The row follows plain updates at most once a second: enough for lists, and free at 20,000 updates/s.
         return change is not None or record.last_activity_at[:19] != self.record.last_activity_at[:19]
+
+    async def archive(
+        self, first: int, drafts: Sequence[EventDraft], change: Change
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        """Archive the events from a sequence on and store drafts and change with that, then publish.
+
+        Returns:
+            How many events were archived, and the stored ones.
+        """
+        return await asyncio.shield(asyncio.ensure_future(self._archive(first, tuple(drafts), change)))
+
+    async def _archive(
+        self, first: int, drafts: tuple[EventDraft, ...], change: Change
+    ) -> tuple[int, tuple[StoredEvent, ...]]:
+        async with self._lock:
+            before = self.record
+            self._refuse_deleted()
+            record = _restamped(before, change(before))
+            count, stored = await self._store.archive_events(before.session.id, first, drafts, record=record)
+            self.record = record
+            self.ring.publish(stored)
+        self._on_change(before, record)
+        return count, stored
 
     async def delete(self) -> None:
         """Remove the session from the store; nothing can be written afterwards."""

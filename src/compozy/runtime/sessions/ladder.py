@@ -82,7 +82,7 @@ def refuse_new_session(record: SessionRecord, tried: Sequence[tuple[str, str]] =
     Raises:
         Conflict: the session has a past that a new agent session would not know.
     """
-    if not record.provider_session_ids:
+    if not record.provider_session_ids or record.has_new_past:
         return
     steps = "; ".join(f"{rung}: {outcome}" for rung, outcome in tried) or "the provider was changed"
     raise Conflict(

@@ -33,6 +33,7 @@ from compozy.runtime.sessions.prompting import Admission, PromptRequest
 from compozy.runtime.sessions.prompts import prompt_meta
 from compozy.runtime.sessions.questions import not_pending, resolve_orphan
 from compozy.runtime.sessions.queueing import with_queue
+from compozy.runtime.sessions.rewinds import Rewinds
 from compozy.runtime.sessions.settling import turn_ended
 from compozy.runtime.sessions.supervision.restarts import TurnRunner
 from compozy.runtime.sessions.turn_input import turn_blocks
@@ -67,7 +68,8 @@ class LiveSession:
         self._admitting_turn = ""
         self._is_stopping = False
         # Keeps bind, restart and stop from overlapping.
-        self._lifecycle = asyncio.Lock()
+        self.lifecycle = asyncio.Lock()
+        self.rewinds = Rewinds(deps, self._maker, self._host, self)
         if record.session.state == "stopped":
             self.journal.ring.close()
 
@@ -167,7 +169,7 @@ class LiveSession:
         self._admitting_turn = identity.turn_id
         before = self.record
         try:
-            async with self._lifecycle:
+            async with self.lifecycle:
                 if choice is not None:
                     await self._host.choose(choice)
                 try:
@@ -335,10 +337,20 @@ class LiveSession:
             raise self._busy(
                 f"session {self.record.session.id!r} is busy: change its runtime when the turn has ended"
             )
-        async with self._lifecycle:
+        async with self.lifecycle:
             check_revision(self.record, expected_revision)
             if choice is not None:
                 await self._host.choose(choice)
+
+    def refuse_unsettled(self, what: str) -> None:
+        """Refuse what cannot be done while a turn runs or waits.
+
+        Raises:
+            Conflict: one does, or the session is read-only.
+        """
+        if self.is_busy or self.record.queue:
+            raise self._busy(f"session {self.record.session.id!r} is busy: {what} when the turn has ended")
+        self._refuse_read_only()
 
     async def _config(self) -> Config:
         return await self._deps.configs.of(self.record.session.workspace_path)
@@ -394,7 +406,7 @@ class LiveSession:
         """The process ended without us asking. A turn tells its own story; this is called again after it."""
         if process is not self._host.process or process.is_ending or self.is_busy or process.exit is None:
             return
-        async with self._lifecycle:
+        async with self.lifecycle:
             if process is not self._host.process or self._turn is not None:
                 return
             await self._host.end_idle(process)
@@ -404,7 +416,7 @@ class LiveSession:
         self._is_stopping = True
         try:
             await self._hurry(ending)
-            async with self._lifecycle:
+            async with self.lifecycle:
                 await self._stop_held(reason, detail, ending)
         finally:
             self._is_stopping = False
@@ -414,7 +426,7 @@ class LiveSession:
         self._is_stopping = True
         try:
             await self._hurry("cancelled")
-            async with self._lifecycle:
+            async with self.lifecycle:
                 await self._stop_held("user_canceled", "deleted", "cancelled")
                 await self.journal.delete()
         finally:

@@ -16,7 +16,7 @@ from compozy.model.errors import Conflict, Forbidden, InvalidRequest, NotFound
 from compozy.model.event import SessionEvent, StoredEvent
 from compozy.model.page import Page
 from compozy.model.session import Interaction, Session, StopReason
-from compozy.model.session_answers import ApprovalAnswer, PromptResult, QueuedInput, SessionList
+from compozy.model.session_answers import ApprovalAnswer, PromptResult, QueuedInput, RewindAnswer, SessionList
 from compozy.model.transcript import TranscriptPage
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
@@ -36,6 +36,7 @@ from compozy.runtime.sessions.presence import Viewers
 from compozy.runtime.sessions.prompting import PromptRequest, check_prompt
 from compozy.runtime.sessions.queueing import shown
 from compozy.runtime.sessions.recovery import end_old_processes, recover_sessions
+from compozy.runtime.sessions.rewinding import RewindRequest, check_rewind
 from compozy.runtime.sessions.segments import Folder
 from compozy.runtime.sessions.session_inputs import SessionInputs
 from compozy.runtime.sessions.spawning.plan import ChildPlan
@@ -312,6 +313,26 @@ class Sessions:
         """
         return await (await self.live(session_id)).inputs.withdraw(entry_id)
 
+    async def rewind(self, session_id: str, request: RewindRequest) -> RewindAnswer:
+        """Take a conversation back to before one of its prompts.
+
+        Raises:
+            InvalidRequest, Conflict, NotFound: it cannot be.
+        """
+        check_rewind(request)
+        live = await self.live(session_id)
+        return RewindAnswer(rewind=await live.rewinds.rewind(request), session=live.record.session)
+
+    async def clear(self, session_id: str) -> Session:
+        """Begin a conversation anew.
+
+        Raises:
+            Conflict: it is busy.
+        """
+        live = await self.live(session_id)
+        await live.rewinds.clear()
+        return live.record.session
+
     async def choose(self, session_id: str, given: Mapping[str, object], expected_revision: int | None) -> Session:
         """Change what a session runs with from its next turn on.
 
@@ -422,8 +443,8 @@ class Sessions:
 
     async def transcript(self, session_id: str, *, limit: int, before_sequence: int | None = None) -> TranscriptPage:
         """Return a page of the transcript."""
-        session = await self.get(session_id)
-        return await read_transcript(self._store, session, limit=limit, before_sequence=before_sequence)
+        record = await self.record(session_id)
+        return await read_transcript(self._store, record, limit=limit, before_sequence=before_sequence)
 
     async def interactions(
         self, session_id: str, status: str = "", *, with_children: bool = False

@@ -14,7 +14,8 @@ import msgspec
 from compozy.model.session import Session
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.sessions.follow import KEEP_ALIVE_SECONDS
-from compozy.runtime.sessions.history import GENERATION, session_event
+from compozy.runtime.sessions.history import session_event
+from compozy.store.interface import SessionRecord
 
 if TYPE_CHECKING:
     from compozy.runtime.sessions.service import Sessions
@@ -34,13 +35,13 @@ class Fence:
     epoch: int | None
     generation: int | None
 
-    def reason_to_reset(self, session: Session, last_sequence: int) -> str:
+    def reason_to_reset(self, record: SessionRecord, last_sequence: int) -> str:
         """Return why the client's copy cannot be continued, "" when it can."""
         if self.epoch is None or self.generation is None:
             return "fence_missing"
-        if self.epoch != session.transcript_epoch:
+        if self.epoch != record.session.transcript_epoch:
             return "epoch_mismatch"
-        if self.generation != GENERATION:
+        if self.generation != record.transcript_generation:
             return "generation_mismatch"
         return "sequence_reset" if (self.after or 0) > last_sequence else ""
 
@@ -49,7 +50,9 @@ async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence,
     """Yield the frames until the session stops or the client goes."""
     live = await sessions.live(session_id)
     session = live.record.session
-    reset = "" if fence.after is None else fence.reason_to_reset(session, await sessions.last_sequence(session_id))
+    reset = (
+        "" if fence.after is None else fence.reason_to_reset(live.record, await sessions.last_sequence(session_id))
+    )
     position = -1 if fence.after is None or reset else fence.after
     page = await sessions.transcript(session_id, limit=limit if position < 0 else _MOST_ENTRIES)
     if position >= 0 and not _reaches(page, position):
@@ -61,6 +64,14 @@ async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence,
     loop = asyncio.get_running_loop()
     while True:
         is_over = live.journal.ring.closed
+        reset = _rewound(live.record, page)
+        if reset:
+            session = live.record.session
+            page = await sessions.transcript(session_id, limit=limit)
+            frame, position = _beginning(session, page, -1, reset)
+            yield frame
+            feed = await sessions.feeds.join(live, page)
+            continue
         await feed.advance()
         if feed.last > position and position < feed.floor:
             # Too slow: what was missed is cheaper in one piece.
@@ -73,7 +84,7 @@ async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence,
                 yield _frame("session_commands_changed", _commands(session, feed.commands_at), 0)
             changed, position = feed.changed_after(position), feed.last
             if changed:
-                frame = _delta(session, changed, position)
+                frame = _delta(session, page.generation, changed, position)
                 yield frame
                 if not live.journal.ring.closed:
                     pause = min(_PAUSE + len(frame) * _PAUSE_PER_BYTE, _PAUSE_MOST)
@@ -87,6 +98,13 @@ async def transcript_frames(sessions: "Sessions", session_id: str, fence: Fence,
         yield _frame("session_stopped", session_event(stopped, session), stopped.sequence)
 
 
+def _rewound(record: SessionRecord, page: TranscriptPage) -> str:
+    """Return why what was shown is no longer the conversation, "" when it is."""
+    if record.session.transcript_epoch != page.epoch:
+        return "epoch_mismatch"
+    return "generation_mismatch" if record.transcript_generation != page.generation else ""
+
+
 def _reaches(page: TranscriptPage, position: int) -> bool:
     """Whether a page shows everything that changed after an event."""
     return not page.has_older or bool(page.entries and page.entries[0].start_sequence <= position + 1)
@@ -97,7 +115,7 @@ def _beginning(session: Session, page: TranscriptPage, position: int, reset: str
     if position < 0:
         return _frame("transcript_snapshot", _snapshot(session, page, reset), page.max_sequence), page.max_sequence
     changed = [_ENCODE(entry) for entry in page.entries if entry.sequence > position]
-    frame = _delta(session, changed, page.max_sequence) if changed else b""
+    frame = _delta(session, page.generation, changed, page.max_sequence) if changed else b""
     return frame, max(position, page.max_sequence)
 
 
@@ -118,7 +136,7 @@ def _snapshot(session: Session, page: TranscriptPage, reset: str) -> dict[str, o
     return {**data, "reason": reset} if reset else data
 
 
-def _delta(session: Session, changed: Sequence[bytes], position: int) -> bytes:
+def _delta(session: Session, generation: int, changed: Sequence[bytes], position: int) -> bytes:
     """Return the frame of entries that changed, which are JSON already."""
     head = _ENCODE(
         {
@@ -126,7 +144,7 @@ def _delta(session: Session, changed: Sequence[bytes], position: int) -> bytes:
             "workspace_id": session.workspace_id,
             "workspace_path": session.workspace_path,
             "epoch": session.transcript_epoch,
-            "generation": GENERATION,
+            "generation": generation,
             "cursor": position,
             "max_sequence": position,
             "has_more": False,

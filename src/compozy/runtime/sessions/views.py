@@ -83,7 +83,7 @@ class SessionViews:
     async def recap(self, session_id: str, limit: int) -> Recap:
         """Return what somebody who comes back wants to see: the newest messages, remarks, and what waits."""
         record = await self._sessions.record(session_id)
-        page = await read_transcript(self._store, record.session, limit=limit)
+        page = await read_transcript(self._store, record, limit=limit)
         markers: list[StoredEvent] = []
         for kind in _MARKERS:
             markers += await self._store.read_events(session_id, EventQuery(type=kind, limit=_MARKERS_SHOWN))
