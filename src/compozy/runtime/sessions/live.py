@@ -294,7 +294,7 @@ class LiveSession:
             if self._is_stopping:
                 return
             await asyncio.sleep(_STORE_AGAIN_SECONDS)
-            async with self._lifecycle:
+            async with self.lifecycle:
                 if self.record.turn_id != turn_id or self._turn is not None:
                     continue
                 try:
