@@ -30,6 +30,7 @@ def live(world: World, rec: Recorder) -> None:
     _extensions_and_trust(world, rec)
     _settings_and_providers(rec)
     _sessions(world, rec)
+    _children(world, rec)
     _a_person_answers(world, rec)
     _prompts_that_wait(world, rec)
     _files(rec)
@@ -122,6 +123,14 @@ def _sessions(world: World, rec: Recorder) -> None:
     rec.call("waitForSession", {"timeout_ms": 1})
     rec.call("cancelSessionPrompt")
     rec.call("repairSession")
+
+
+def _children(world: World, rec: Recorder) -> None:
+    world.write_agent(world.daemon.home.agents, "child", provider="offline")
+    parent = _create(rec, "child")
+    caller = {"x-compozy-session-id": parent["session_id"], "x-compozy-agent": "child"}
+    body = {"agent_name": "child", "spawn_role": "helper", "ttl_seconds": 60, "permissions": {}}
+    rec.call("spawnAgentSession", body, headers=caller)
 
 
 def _a_person_answers(world: World, rec: Recorder) -> None:

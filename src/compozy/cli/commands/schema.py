@@ -5,7 +5,7 @@ import click
 from compozy.cli.groups import command as make_command
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import write, write_json
+from compozy.cli.output import write, write_json, write_json_line
 
 
 @make_command(
@@ -24,11 +24,11 @@ def command(invocation: Invocation, name: str) -> None:
     from compozy.ocm.schema import TITLE, manifest_schema  # noqa: PLC0415 - start-up cost
 
     if name == "ocm":
-        write_json(manifest_schema())
+        _write(invocation, manifest_schema())
         return
     if name:
         try:
-            write_json(schema_of(name))
+            _write(invocation, schema_of(name))
         except InvalidRequest as error:
             raise LocalError(error.message, exit_code=EXIT_USAGE, hint="compozy schema") from error
         return
@@ -39,3 +39,7 @@ def command(invocation: Invocation, name: str) -> None:
             write(f"{key.ljust(width)}  {title}\n")
     else:
         write_json([{"name": key, "title": title} for key, title in names.items()])
+
+
+def _write(invocation: Invocation, schema: object) -> None:
+    (write_json_line if invocation.format == "jsonl" else write_json)(schema)
