@@ -368,6 +368,20 @@ PROMISES: tuple[Promise, ...] = (
         _UNIT + "test_mapping.py::test_an_id_used_again_in_a_later_turn_is_another_call",
     ),
     _row(
+        "childs-question",
+        "P43",
+        "a child's question is listed with the ids of child and parent and answered from anywhere",
+        "tests/interaction/sessions/test_child_questions.py"
+        "::test_a_childs_question_is_listed_with_both_ids_and_answered_from_anywhere",
+    ),
+    _row(
+        "store-under-load",
+        "P62",
+        "eight streams, lists and a backup lose no event and meet no lock",
+        "tests/failure/test_store_under_load.py"
+        "::test_eight_streams_lists_and_a_backup_lose_no_event_and_meet_no_lock",
+    ),
+    _row(
         "crash-bundle",
         "contract §1.1, §5.1, P39",
         "an agent that dies leaves a private, redacted, bounded bundle",

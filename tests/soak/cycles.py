@@ -9,8 +9,9 @@ from tests.kit.sessions import World
 # Cycles before the baseline is taken: imports, caches and pools fill up once.
 WARM_UP = 60
 DESCRIPTORS = 5
-# Python keeps freed memory in its arenas; what grows with the number of sessions exceeds this soon.
+# Bounded histories and the allocator's pools fill up in the first hundreds of sessions; then memory must stand still.
 MEMORY = 12 * 1024 * 1024
+SECOND_HALF = 3 * 1024 * 1024
 WAL = 64 * 1024 * 1024
 
 
@@ -28,6 +29,7 @@ class CycleCounts:
 
     cycles: int
     before: Level
+    halfway: Level
     after: Level
     wal: int
     processes: int
@@ -40,6 +42,8 @@ class CycleCounts:
             found.append(f"descriptors went from {self.before.descriptors} to {self.after.descriptors}")
         if grown > MEMORY:
             found.append(f"memory grew by {grown / 2**20:.1f} MiB")
+        if self.after.memory - self.halfway.memory > SECOND_HALF:
+            found.append(f"memory still grew in the second half, from {self.halfway.memory} to {self.after.memory}")
         if self.wal > WAL:
             found.append(f"the write-ahead log has {self.wal} bytes")
         if self.processes:
@@ -48,11 +52,12 @@ class CycleCounts:
 
     def lines(self) -> list[str]:
         """Return the summary for a person."""
-        before, after = self.before, self.after
+        before, halfway, after = self.before, self.halfway, self.after
         return [
             f"{self.cycles} sessions opened, prompted and stopped",
             f"descriptors {before.descriptors} before, {after.descriptors} after",
-            f"memory {before.memory / 2**20:.1f} MiB before, {after.memory / 2**20:.1f} MiB after; "
+            f"memory {before.memory / 2**20:.1f} MiB before, {halfway.memory / 2**20:.1f} MiB halfway, "
+            f"{after.memory / 2**20:.1f} MiB after; "
             f"write-ahead log {self.wal / 2**20:.1f} MiB",
         ]
 
@@ -71,10 +76,12 @@ def run_cycles(folder: Path, cycles: int, *, warm_up: int = WARM_UP) -> CycleCou
     world = World(folder).start()
     try:
         world.agent("brief", {"prompts": [[{"text": "ok"}]]})
-        before = level_of(world.daemon.pid)
+        before = halfway = level_of(world.daemon.pid)
         for number in range(warm_up + cycles):
             if number == warm_up:
                 before = level_of(world.daemon.pid)
+            if number == warm_up + cycles // 2:
+                halfway = level_of(world.daemon.pid)
             session = world.create("brief")
             assert world.prompt(session).text == "ok"
             world.post(session, "/stop")
@@ -84,6 +91,7 @@ def run_cycles(folder: Path, cycles: int, *, warm_up: int = WARM_UP) -> CycleCou
         return CycleCounts(
             cycles=cycles,
             before=before,
+            halfway=halfway,
             after=level_of(world.daemon.pid),
             wal=wal.stat().st_size if wal.exists() else 0,
             processes=world.client.request("GET", "/api/daemon/processes").json()["total"],
