@@ -61,6 +61,8 @@ class TurnRunner:
                 blocks = await turn_blocks(self._deps, self._journal.record, process, turn, is_restarted=True)
             except CompozyError as error:
                 return process, self._untold(turn, error)
+            if turn.was_asked_to_end():
+                return process, self._asked(turn)
             found.is_first_prompt = False
 
     async def _restart(self, turn: Turn, process: AgentProcess, end: TurnEnd) -> AgentProcess | TurnEnd:

@@ -84,6 +84,10 @@ class Turn:
             self.ending, self.asked_at = reason, time.monotonic()
             self.changed.set()
 
+    def was_asked_to_end(self) -> bool:
+        """Whether anybody asked for the end by now."""
+        return bool(self.ending)
+
     def revive(self) -> None:
         """Let whoever watches know at once that a stalled agent showed a sign of life."""
         if self.is_stalled:

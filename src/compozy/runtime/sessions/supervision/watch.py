@@ -90,6 +90,10 @@ class Watch:
         """
         turn = self._turn
         turn.signs.note()
+        # The prompt goes out first: who asked for the end before that could not reach the agent yet.
+        await asyncio.sleep(0)
+        if turn.ending and not task.done():
+            await cancel_turn(self._process)
         while not task.done():
             turn.changed.clear()
             if turn.ending:
