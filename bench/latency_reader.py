@@ -32,6 +32,8 @@ def main() -> None:
     """Read until enough came."""
     path, wanted, targets = sys.argv[1], int(sys.argv[2]), sys.argv[3:]
     ages: list[float] = []
+    # What came of a frame that is not whole yet.
+    rests: dict[int, bytes] = {}
     with selectors.DefaultSelector() as ready:
         for target in targets:
             ready.register(open_stream(path, target), selectors.EVENT_READ)
@@ -39,8 +41,9 @@ def main() -> None:
         deadline = time.monotonic() + _PATIENCE
         while len(ages) < wanted and time.monotonic() < deadline:
             for key, _ in ready.select(1.0):
-                data = key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
+                data = rests.get(key.fd, b"") + key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
                 now = time.monotonic_ns()
+                data, _, rests[key.fd] = data.rpartition(b"\n\n")
                 # Each update stands in its frame twice: as the text and in the raw update.
                 ages.extend((now - int(sent)) / 1e6 for sent in _SENT.findall(data)[::2])
     print(json.dumps(ages), flush=True)

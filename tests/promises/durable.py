@@ -9,6 +9,7 @@ _SEGMENTS = "tests/unit/runtime/test_segments.py::"
 _RETENTION = "tests/interaction/sessions/test_retention.py::"
 _STREAMS = "tests/failure/test_stream_subscribers.py::"
 _FULL = "tests/failure/test_disk_full.py::"
+_BUSY = "tests/failure/test_busy_store.py::"
 _SPLIT = "tests/unit/config/test_redaction_stream.py::"
 
 PROMISES: tuple[Promise, ...] = (
@@ -74,7 +75,7 @@ PROMISES: tuple[Promise, ...] = (
     ),
     Promise(
         "durable.folded_rewind",
-        "issue 6 speed, P52",
+        "issue 6 speed",
         "What is archived vanishes from the folded transcript at once.",
         test=_SEGMENTS + "test_archiving_an_event_takes_its_segment_away_and_one_folded_before_is_not_kept",
     ),
@@ -169,5 +170,23 @@ PROMISES: tuple[Promise, ...] = (
         "A turn of which an update could not be stored is never recorded as done.",
         test="tests/failure/acp/test_turns.py::"
         "test_a_turn_of_which_something_is_lost_has_not_ended_well_although_its_answer_is_there",
+    ),
+    Promise(
+        "durable.busy",
+        "P62",
+        "Eight sessions stream while lists are read, backups made and retention looks: nothing is lost or locked.",
+        test=_BUSY + "test_eight_streams_lists_backups_and_retention_at_once_lose_nothing_and_nobody_hears_of_locks",
+    ),
+    Promise(
+        "durable.cycles",
+        "P63",
+        "Sessions that come and go leave no descriptor, and the store's log stays short.",
+        test=_BUSY + "test_hundreds_of_sessions_that_come_and_go_leave_no_descriptor_and_a_short_log",
+    ),
+    Promise(
+        "durable.out_of_memory",
+        "P52",
+        "A session that left memory comes back with the same model, permissions, folder and servers.",
+        test=_DURABLE + "test_a_session_that_left_memory_comes_back_with_the_same_model_mode_and_servers",
     ),
 )

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.kit.agents import received
 from tests.kit.sessions import World
 
 
@@ -67,3 +68,50 @@ def test_a_session_is_readable_when_its_agent_and_its_provider_are_gone(world: W
     assert [row["id"] for row in listed] == [session["id"]]
     with world.client.stream("GET", world.path(session, "/stream"), query={"frames": "raw"}) as stream:
         assert [int(event.id) for event in stream if event is not None] == [event["sequence"] for event in again]
+
+
+MODELS = [
+    {
+        "id": "model",
+        "name": "Model",
+        "category": "model",
+        "type": "select",
+        "currentValue": "small",
+        "options": [{"value": value, "name": value} for value in ("small", "large", "huge")],
+    }
+]
+
+
+def test_a_session_that_left_memory_comes_back_with_the_same_model_mode_and_servers(world: World) -> None:
+    record = world.folder / "record"
+    asked = {"permission": {"toolCallId": "c", "kind": "edit", "title": "edit"}}
+    script = {
+        "config_options": MODELS,
+        "record": str(record),
+        "capabilities": {"loadSession": True},
+        "prompts": [[asked, {"text": "{last}"}]],
+    }
+    world.agent("able", script, mcp_servers='[{name: tracker, command: "true"}]')
+    modes = {"small": "deny-all", "large": "approve-all", "huge": "deny-all"}
+    sessions = {model: world.create("able", permissions=mode) for model, mode in modes.items()}
+    runtimes = {model: {"provider": "offline", "model": model} for model in modes}
+    before = {model: world.prompt(sessions[model], runtime=runtimes[model]).text for model in modes}
+    assert before["large"] != before["small"] == before["huge"]
+    first = received(record)
+    record.unlink()
+    world.end()
+    world.start()
+    # In turn, each one out of memory while another is used.
+    for model in ("huge", "small", "large"):
+        session = sessions[model]
+        assert world.prompt(session).text == before[model], "the same permissions"
+        assert world.refresh(session)["runtime"]["effective"] == {"provider": "offline", "model": model}
+        world.post(session, "/stop")
+    again = received(record)
+    sent = [message["params"]["value"] for message in again if message.get("method") == "session/set_config_option"]
+    assert sent == ["huge", "small", "large"]
+    opened = [message["params"] for message in again if message.get("method") in ("session/load", "session/new")]
+    servers = [m["params"]["mcpServers"] for m in first if m.get("method") == "session/new"]
+    names = [[server["name"] for server in one] for one in servers]
+    assert [[server["name"] for server in params["mcpServers"]] for params in opened] == names
+    assert {params["cwd"] for params in opened} == {str(world.workspace)}
