@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import cast
 
 from compozy.runtime.tools.native.agents import AgentTools
+from compozy.runtime.tools.native.children import ChildTools
 from compozy.runtime.tools.native.finding import FindingTools
 from compozy.runtime.tools.native.kit import INCLUDES, NativeTool
 from compozy.runtime.tools.native.sessions import SessionTools
@@ -26,6 +27,7 @@ def built_in() -> list[NativeTool]:
         AgentTools(nothing, nothing, nothing),  # type: ignore[arg-type]
         WorkspaceTools(nothing, nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
         SessionTools(nothing),  # type: ignore[arg-type]
+        ChildTools(nothing, nothing),  # type: ignore[arg-type]
     )
     return [tool for group in groups for tool in group.tools()]
 

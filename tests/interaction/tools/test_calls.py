@@ -266,3 +266,36 @@ def test_an_agent_finds_agents_and_skills_and_creates_an_agent(world: World) -> 
     described = agent.structured("compozy__workspace_describe")
     assert "helper" in described["agents"] and described["skills"] == ["release"]
     assert agent.structured("compozy__agent_select", task="help with releases")["reason"]
+
+
+def test_a_session_starts_prompts_waits_for_and_stops_its_children(world: World) -> None:
+    agent = ToolAgent(
+        world, "leader", tools="[compozy__session_*, compozy__tool_*]", deny_tools="[compozy__session_events]"
+    )
+    world.agent("follower", {"prompts": [[{"text": "done as told"}]]})
+    child = agent.structured("compozy__session_create", agent="follower", name="errand")["session"]
+    assert child["type"] == "spawned" and child["lineage"]["parent_session_id"] == agent.session["id"]
+    prompted = agent.structured("compozy__session_prompt", session_id=child["id"], message="do the errand")
+    assert prompted["status"] == "accepted"
+    waited = agent.structured("compozy__session_wait", session_id=child["id"], timeout_seconds=60)
+    assert waited["outcome"] == "state-reached"
+    assert "done as told" in json.dumps(agent.structured("compozy__session_history", session_id=child["id"]))
+    allowed = {
+        view["descriptor"]["tool_id"] for view in world.get(child, "/tools")["tools"] if view["decision"]["callable"]
+    }
+    assert "compozy__session_list" in allowed
+    assert not allowed & {"compozy__session_events", "compozy__agent_list"}, "never more than its parent"
+    assert agent.structured("compozy__session_stop", session_id=child["id"])["stopped"] is True
+    assert world.refresh(child)["state"] == "stopped"
+
+
+def test_a_spawned_child_has_exactly_what_was_named_and_a_wider_one_is_refused(world: World) -> None:
+    agent = ToolAgent(world, "careful", tools="[compozy__session_*, compozy__tool_list]")
+    world.agent("follower", {})
+    call = {"agent": "follower", "role": "helper", "ttl_seconds": 60, "tools": ["compozy__session_list"]}
+    child = agent.structured("compozy__session_spawn", **call)["spawn"]["session"]
+    seen = {view["descriptor"]["tool_id"]: view["decision"] for view in world.get(child, "/tools")["tools"]}
+    assert [tool for tool, decision in seen.items() if decision["callable"]] == ["compozy__session_list"]
+    assert seen["compozy__tool_list"]["reason_codes"] == ["session_denied"]
+    wider = agent.call("compozy__session_spawn", **{**call, "tools": ["compozy__agent_list"]})
+    assert wider["isError"] and "compozy__agent_list" in wider["content"][0]["text"]

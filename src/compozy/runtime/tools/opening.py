@@ -14,6 +14,7 @@ from compozy.runtime.tools.calls import Calls
 from compozy.runtime.tools.hosted import HostedTools
 from compozy.runtime.tools.identities import Identities
 from compozy.runtime.tools.native.agents import AgentTools
+from compozy.runtime.tools.native.children import ChildTools
 from compozy.runtime.tools.native.finding import FindingTools
 from compozy.runtime.tools.native.kit import NativeSource
 from compozy.runtime.tools.native.places import Places
@@ -70,6 +71,7 @@ def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple
         AgentTools(behind.fleet, behind.authoring, places),
         WorkspaceTools(behind.home, behind.workspaces, behind.fleet, behind.sessions, places),
         SessionTools(behind.sessions),
+        ChildTools(behind.sessions, places),
     )
     found = [tool for group in groups for tool in group.tools()]
     registry.add(NativeSource(found, identities.actor_of))
