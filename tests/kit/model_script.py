@@ -4,6 +4,7 @@ In the last user text that holds ``[[...]]`` each directive is one model turn; t
 results since that text:
 
     [[read PATH]]  [[write PATH|TEXT]]  [[edit PATH|OLD|NEW]]  [[sh COMMAND]]  [[tool NAME {json}]]
+    (NAME may be the end of a longer one)
     [[say TEXT]]   the final text (else "DONE n")         [[think TEXT]]  reasoning before the first turn
     [[slow N MS]]  N words, MS milliseconds apart         [[big BYTES]]   one unbroken text
     [[http CODE]]  answer with that status                [[hang SECONDS]] send headers, then nothing
@@ -86,8 +87,10 @@ def _step(verb: str, rest: str, tools: Tools) -> Plan:
     if verb == "hang":
         return Plan(hang=float(rest))
     if verb == "tool":
-        name, _, arguments = rest.partition(" ")
-        return Plan(calls=(Call(name, json.loads(arguments or "{}")),))
+        wanted_name, _, arguments = rest.partition(" ")
+        # Agents put the server's name in front of an MCP tool's, each in its own way.
+        found = next((one for one in tools if one.endswith(wanted_name)), wanted_name)
+        return Plan(calls=(Call(found, json.loads(arguments or "{}")),))
     path, _, text = rest.partition("|")
     old, _, new = text.partition("|")
     wanted: dict[str, tuple[Sequence[str], list[tuple[Sequence[str], str]]]] = {
