@@ -148,6 +148,9 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("provider install", _COMMANDS + "provider_write:provider_install", "Fetch a provider's program."),
     CommandEntry("provider refresh", _COMMANDS + "provider_read:provider_refresh", "Ask providers for their models."),
     CommandEntry("provider models list", _COMMANDS + "provider_read:models_list", "List models."),
+    CommandEntry(
+        "provider models refresh", _COMMANDS + "provider_read:models_refresh", "Ask providers for their models."
+    ),
     CommandEntry("provider auth status", _COMMANDS + "provider_read:auth_status", "Ask whether it can be used."),
     CommandEntry("provider auth login", _COMMANDS + "provider_write:auth_login", "Sign in, at a terminal."),
     CommandEntry("config show", _COMMANDS + "config_read:config_show", "Show every setting in force."),

@@ -90,6 +90,7 @@ READS = {
     "extension list": ("/api/extensions", "extensions"),
     "roles list": ("/api/roles?{w}", "roles"),
     "roles show auto_title": ("/api/roles/auto_title?{w}", "role"),
+    "mcp list": ("/api/mcp/servers?{w}", "mcp"),
     "trust show": ("/api/trust?{w}", "trust"),
     "provider list": ("/api/providers", "providers"),
     "provider status offline": ("/api/providers/offline", ""),

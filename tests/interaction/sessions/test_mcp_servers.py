@@ -200,6 +200,13 @@ def test_a_reference_that_leads_nowhere_fails_before_anything_starts(servers: Wo
     servers.create(servers.agent("content", deny_tools='["mcp__needs__*"]')) if place != "agent" else None
 
 
+def test_a_remote_server_whose_header_leads_nowhere_fails_as_early(servers: World) -> None:
+    own = [{"name": "far", "url": "https://far.example/mcp", "secret_headers": {"X-Key": "env:NOT_SET_ANYWHERE"}}]
+    refused = refusal(servers, servers.agent("far", mcp_servers=json.dumps(own)))
+    assert (refused["status"], refused["diagnostic"]["code"]) == (422, "mcp_secret_unresolved")
+    assert "X-Key" in refused["error"] and "NOT_SET_ANYWHERE" in refused["error"]
+
+
 @pytest.mark.parametrize("place", ["home", "workspace"])
 def test_a_mistake_in_a_shared_file_is_named_with_its_line_and_hurts_nobody_else(servers: World, place: str) -> None:
     home = servers.daemon.home

@@ -57,6 +57,9 @@ def _waiting(row: Mapping[str, object]) -> str:
     return f"until the daemon is restarted it uses the old {', '.join(map(str, found))}"
 
 
+_SOURCE = click.option("--source", type=click.Choice(["provider_live", "models_dev"]), help="Ask this source only.")
+
+
 def _joined(row: Mapping[str, object]) -> str:
     return ", ".join(text_of(one, "source_id") for one in objects(row.get("sources")))
 
@@ -127,10 +130,26 @@ def models_list(invocation: Invocation, name: str | None, everything: bool) -> N
     ),
 )
 @click.argument("name", required=False)
-@click.option("--source", type=click.Choice(["provider_live", "models_dev"]), help="Ask this source only.")
+@_SOURCE
 @pass_invocation
 def provider_refresh(invocation: Invocation, name: str | None, source: str | None) -> int:
     """Ask provider NAME, or every one that can be asked, for its models; models.dev too, where it has an address."""
+    return _refresh(invocation, name, source)
+
+
+@command(
+    "refresh",
+    examples=("compozy provider models refresh claude", "compozy provider models refresh --source models_dev"),
+)
+@click.argument("name", required=False)
+@_SOURCE
+@pass_invocation
+def models_refresh(invocation: Invocation, name: str | None, source: str | None) -> int:
+    """Do what `compozy provider refresh` does: ask for the models of provider NAME, or of all."""
+    return _refresh(invocation, name, source)
+
+
+def _refresh(invocation: Invocation, name: str | None, source: str | None) -> int:
     from compozy.client import ApiError  # noqa: PLC0415 - start-up cost
 
     with connected(invocation) as client:

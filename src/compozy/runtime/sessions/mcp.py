@@ -59,8 +59,10 @@ def require_secrets(servers: Sequence[McpServer], provider: Provider, secrets: S
     """
     if provider.session_mcp:
         for server in servers:
-            if server.command:
-                secrets.require(server_title(server), server.secret_env)
+            references = dict(server.secret_env) | dict(server.secret_headers)
+            if server.auth is not None and server.auth.client_secret_ref:
+                references["client_secret_ref"] = server.auth.client_secret_ref
+            secrets.require(server_title(server), references)
 
 
 def without_literals(servers: Sequence[McpServer], redactor: Redactor) -> tuple[McpServer, ...]:
