@@ -1,7 +1,6 @@
 """Mutated manifests give a result or our own problems, placed inside the text (issue 8 tests).
 
-20,000 documents with COMPOZY_FUZZ_COUNT=20000; COMPOZY_FUZZ_SEED runs others. Fewer by default, so that the tests
-stay quick.
+20,000 documents, a few seconds of work; COMPOZY_FUZZ_COUNT runs more or fewer, COMPOZY_FUZZ_SEED others.
 """
 
 import json
@@ -20,7 +19,7 @@ from compozy.ocm.yaml_text import YamlText
 from tests.kit.mutations import mutations
 
 SEED = int(os.environ.get("COMPOZY_FUZZ_SEED", "20261130"))
-COUNT = int(os.environ.get("COMPOZY_FUZZ_COUNT", "3000")) // 2
+COUNT = int(os.environ.get("COMPOZY_FUZZ_COUNT", "20000")) // 2
 DATA = Path(__file__).resolve().parents[1] / "data" / "ocm"
 ROWS = [json.loads(line) for line in (DATA / "ocm_cases.jsonl").read_text().splitlines()]
 LOADED = [json.loads(line) for line in (DATA / "ocm_loader_cases.jsonl").read_text().splitlines()]

@@ -1,6 +1,8 @@
 """`compozy ocm call` and `learn --write` as people call them, against a real endpoint (issue 8 items 4, 6, 7)."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -172,3 +174,14 @@ def test_learned_priors_are_written_into_the_manifests_and_count(
     assert isinstance(again.document, dict) and again.document["quality_prior"] == 0.2857
     assert run(capsys, "publish", "public", "two.yaml", "--outcomes", "o.jsonl")[0] == 0
     assert run(capsys, "learn", "o.jsonl", "--write")[0] == 2
+
+
+def test_choosing_needs_none_of_the_libraries_that_call(folder: Path) -> None:
+    (folder / "one.yaml").write_text('ocm: "1"\nid: acme/one\nkind: tool\ndescription: Pays back broken orders\n')
+    script = (
+        "import sys\nfrom compozy.cli.app import main\n"
+        "code = main(['ocm', 'select', 'pay back a broken order', 'one.yaml', '--region', 'eu'])\n"
+        "print(code, [one for one in ('httpx2', 'mcp', 'openai', 'asyncio', 'ssl') if one in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
+    assert done.stdout.splitlines()[-1] == "0 []", done.stderr

@@ -247,3 +247,14 @@ async def test_a_model_that_hangs_ends_with_the_time_limit(server: EndpointServe
     server.alias = "/hang"
     error = await failure(server.url, "openai", options=Options(timeout=1))
     assert error.code == "endpoint_timeout"
+
+
+async def test_without_the_extra_the_message_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "openai", None)
+    monkeypatch.delitem(sys.modules, "compozy.ocm.endpoints.over_openai", raising=False)
+    from compozy.ocm import endpoints
+
+    monkeypatch.delattr(endpoints, "over_openai", raising=False)
+    with pytest.raises(EndpointRefused, match=r"pip install 'compozy\[openai\]'") as caught:
+        await ask("https://models.invalid/v1", "openai")
+    assert caught.value.code == "endpoint_extra"
