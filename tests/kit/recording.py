@@ -12,6 +12,7 @@ import msgspec
 
 from compozy.acp.client import AcpClient, launch
 from compozy.acp.contract import (
+    ElicitationRequest,
     LaunchSpec,
     PermissionRequest,
     RequestRefused,
@@ -84,6 +85,10 @@ class Recording:
             cwd=request.cwd or str(self.root),
             marker="overridden",
         )
+
+    async def on_elicitation(self, request: ElicitationRequest) -> dict[str, object] | None:
+        self.log.append(("elicitation", request.message))
+        return {field.name: field.choices[0] if field.choices else "words" for field in request.fields}
 
     async def on_diagnostic(self, kind: str, text: str) -> None:
         self.diagnostics.append((kind, text))

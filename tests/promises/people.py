@@ -72,6 +72,19 @@ _ROWS = (
         _QUESTIONS + "test_a_clarification_goes_on_without_an_answer_and_ends_with_its_turn",
     ),
     (
+        "elicitation",
+        "acp.md, contract §3.5 clarifications",
+        "An agent's form is asked field by field, and its values have their types.",
+        "tests/interaction/sessions/test_clarifications.py"
+        "::test_a_form_is_asked_field_by_field_and_its_values_have_their_types",
+    ),
+    (
+        "elicitation-declined",
+        "P45",
+        "Where nobody can be asked, a question in words is declined at once.",
+        _CLI + "test_a_question_in_words_is_declined_where_nobody_can_be_asked",
+    ),
+    (
         "explained-is-done",
         "issue 6 item 4",
         "What is explained for an agent is what its session does.",

@@ -12,6 +12,8 @@ from msgspec.structs import replace
 from compozy.acp.contract import (
     AgentInfo,
     AgentProtocolError,
+    ElicitationField,
+    ElicitationRequest,
     PermissionOption,
     PermissionRequest,
     PromptOutcome,
@@ -207,6 +209,28 @@ def read_permission(raw: msgspec.Raw) -> PermissionRequest:
         locations=tuple(_text(place.get("path")) for place in _objects(tool_call.get("locations"))),
         meta_request_id=next((request_id for request_id in request_ids if request_id), ""),
     )
+
+
+def read_elicitation(raw: msgspec.Raw) -> ElicitationRequest:
+    """Read `elicitation/create`; the fields of a form in the order the agent wrote them."""
+    body = read_object(raw)
+    properties = _object(_object(body.get("requestedSchema")).get("properties"))
+    return ElicitationRequest(
+        session_id=_text(body.get("sessionId")),
+        message=_text(body.get("message")),
+        fields=tuple(_elicited(name, _object(schema)) for name, schema in properties.items()),
+    )
+
+
+def _elicited(name: str, schema: dict[str, object]) -> ElicitationField:
+    kind = _text(schema.get("type"))
+    options = schema.get("enum")
+    values = [_text(value) for value in options] if isinstance(options, list) else []
+    values = values or [_text(option.get("const")) for option in _objects(schema.get("oneOf"))]
+    if kind == "boolean":
+        values = ["yes", "no"]
+    title = _text(schema.get("title")) or _text(schema.get("description"))
+    return ElicitationField(name=name, kind=kind, title=title, choices=tuple(value for value in values if value))
 
 
 def read_terminal_request(raw: msgspec.Raw) -> TerminalRequest:

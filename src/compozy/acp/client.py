@@ -167,6 +167,7 @@ class AcpClient:
                 "fs": {"readTextFile": offer_files, "writeTextFile": offer_files},
                 "terminal": offer_terminals,
                 "session": {"configOptions": {"boolean": {}}},
+                "elicitation": {"form": {}},
             },
             "clientInfo": {"name": "compozy", "version": client_version},
         }

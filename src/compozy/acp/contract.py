@@ -209,6 +209,23 @@ class RequestRefused(Exception):
         self.code, self.data = code, dict(data or {})
 
 
+class ElicitationField(Record, frozen=True, kw_only=True):
+    """One thing a form asks for; `choices` are the values it accepts, empty for free text."""
+
+    name: str
+    kind: str
+    title: str = ""
+    choices: tuple[str, ...] = ()
+
+
+class ElicitationRequest(Record, frozen=True, kw_only=True):
+    """`elicitation/create` with a form: the agent asks a person something in words."""
+
+    session_id: str
+    message: str
+    fields: tuple[ElicitationField, ...]
+
+
 class AgentRequests(Protocol):
     """What the agent may ask of us. Implemented by runtime; called by the connection."""
 
@@ -230,6 +247,10 @@ class AgentRequests(Protocol):
 
     async def on_terminal(self, request: TerminalRequest) -> LaunchSpec:
         """Authorise a terminal and say how to start it; the connection then owns it. Raises RequestRefused."""
+        ...
+
+    async def on_elicitation(self, request: ElicitationRequest) -> dict[str, object] | None:
+        """Return a value for each field, or None when nobody answered. Raises RequestRefused."""
         ...
 
     async def on_diagnostic(self, kind: str, text: str) -> None:

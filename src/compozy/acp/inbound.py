@@ -7,6 +7,7 @@ Knows no process and no policy. Methods it does not know are for the caller to r
 from collections.abc import Awaitable, Callable
 
 from compozy.acp.answers import (
+    read_elicitation,
     read_number,
     read_object,
     read_permission,
@@ -29,6 +30,7 @@ class Inbound:
             "session/request_permission": self._permission,
             "fs/read_text_file": self._read,
             "fs/write_text_file": self._write,
+            "elicitation/create": self._elicit,
             "terminal/create": self._create,
             "terminal/output": self._output,
             "terminal/wait_for_exit": self._wait,
@@ -72,6 +74,13 @@ class Inbound:
             raise RequestRefused("content is missing or no text", code=INVALID_PARAMS)
         await self._requests.on_write_text_file(request.session_id, _path(body), content)
         return {}
+
+    async def _elicit(self, request: IncomingRequest) -> object:
+        mode = read_text(read_object(request.params), "mode")
+        if mode != "form":
+            raise RequestRefused(f"elicitation mode {mode!r} is not offered: use form", code=INVALID_PARAMS)
+        content = await self._requests.on_elicitation(read_elicitation(request.params))
+        return {"action": "cancel"} if content is None else {"action": "accept", "content": content}
 
     async def _create(self, request: IncomingRequest) -> object:
         wanted = read_terminal_request(request.params)

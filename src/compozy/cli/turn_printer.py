@@ -19,6 +19,7 @@ from compozy.cli.turn_record import (
     Permission,
     PlanChanged,
     PlanEntry,
+    Questioned,
     Step,
     Text,
     TextEnded,
@@ -59,6 +60,9 @@ class TurnPrinter:
                 self.status.activity = "waiting for permission"
             case Decided(permission):
                 self.line(f"{decision_text(permission)}: {permission.subject}")
+            case Questioned(_, text, command):
+                self.status.activity = "waiting for an answer"
+                self.line(f"the agent asks: {text}; answer with: {command}")
             case Notice(text):
                 self.line(f"note: {text}")
             case Failed(text):

@@ -115,6 +115,14 @@ class Decided(NamedTuple):
     permission: Permission
 
 
+class Questioned(NamedTuple):
+    """The agent asks something in words and waits; `command` is the line that answers it."""
+
+    request_id: str
+    text: str
+    command: str
+
+
 class Notice(NamedTuple):
     """The runtime says something: a warning, a recovery, a skipped model."""
 
@@ -132,7 +140,18 @@ class Finished(NamedTuple):
 
 
 Step = (
-    Text | TextEnded | Thought | ToolStarted | ToolEnded | PlanChanged | Asked | Decided | Notice | Failed | Finished
+    Text
+    | TextEnded
+    | Thought
+    | ToolStarted
+    | ToolEnded
+    | PlanChanged
+    | Asked
+    | Decided
+    | Questioned
+    | Notice
+    | Failed
+    | Finished
 )
 
 
@@ -232,6 +251,10 @@ class TurnRecord:
         elif kind == "transcript_marker.created" and text_of(event, "title") == "context_lost":
             self.context_lost = True
             yield Notice(text_of(event, "text"))
+        elif kind == "clarify" and not text_of(event, "decision"):
+            wanted = "--choice 0" if event.get("decisions") else "--text TEXT"
+            command = f"compozy attention answer {text_of(event, 'interaction_id')} {wanted}"
+            yield Questioned(text_of(event, "request_id"), text_of(event, "title"), command)
         elif kind.startswith("runtime_") and kind != "runtime_progress":
             yield Notice(text_of(event, "text") or text_of(event, "title") or kind.replace("_", " "))
         elif kind == "system" and text_of(event, "text"):

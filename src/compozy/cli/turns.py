@@ -21,7 +21,7 @@ from compozy.cli.questions import Question, carried
 from compozy.cli.status_line import StatusLine
 from compozy.cli.turn_ending import Ending, judge
 from compozy.cli.turn_printer import TurnPrinter
-from compozy.cli.turn_record import Asked, Decided, Permission, Step, TurnRecord
+from compozy.cli.turn_record import Asked, Decided, Permission, Questioned, Step, TurnRecord
 from compozy.cli.wording import seconds_until, write_duration
 from compozy.model.errors import EXIT_CANCELLED, CompozyError, LocalError
 
@@ -183,6 +183,8 @@ class Turn:
                 self._show(step)
             if isinstance(step, Asked):
                 self._asked(step.permission)
+            elif isinstance(step, Questioned) and self.options.on_ask == "deny":
+                self._decline(step)
 
     def _show(self, step: Step) -> None:
         if self.invocation.is_human:
@@ -208,6 +210,13 @@ class Turn:
                 f"waiting for an answer to {permission.subject}; give it with: "
                 f"compozy session approve {self.session_id} --decision allow-once"
             )
+
+    def _decline(self, question: Questioned) -> None:
+        """Let the agent go on without an answer: nobody is here to give one."""
+        try:
+            self.client.sessions.answer_clarification(self.session, question.request_id, decline=True)
+        except CompozyError as error:
+            self._say(f"the question could not be declined: {error}")
 
     def _look_up(self) -> None:
         """Look at the keyboard and at the next question, and let the status line move."""

@@ -54,7 +54,13 @@ class Attention:
         return AttentionList(items=tuple(found[:MOST_ITEMS]), total=len(found))
 
     async def answer(
-        self, item_id: str, *, decision: str = "", choice_index: int | None = None, text: str = ""
+        self,
+        item_id: str,
+        *,
+        decision: str = "",
+        choice_index: int | None = None,
+        text: str = "",
+        decline: bool = False,
     ) -> AttentionAnswer:
         """Answer one thing that waits.
 
@@ -64,7 +70,7 @@ class Attention:
         """
         item = await self._find(item_id)
         if item.kind == "permission":
-            if not decision or choice_index is not None or text:
+            if not decision or choice_index is not None or text or decline:
                 raise InvalidRequest(f"{item_id!r} asks for a permission: give decision, one of {_offered(item)}")
             done = await self._sessions.approve(item.session_id, item.request_id, item.turn_id, decision)
             return AttentionAnswer(
@@ -76,8 +82,8 @@ class Attention:
             )
         if item.kind == "clarify":
             if decision:
-                raise InvalidRequest(f"{item_id!r} is a question: give choice_index or text, not a decision")
-            said = await self._people.answer(item.session_id, item.request_id, choice_index, text)
+                raise InvalidRequest(f"{item_id!r} is a question: give choice_index, text or decline, not a decision")
+            said = await self._people.answer(item.session_id, item.request_id, choice_index, text, decline=decline)
             return AttentionAnswer(
                 id=item.id,
                 session_id=item.session_id,

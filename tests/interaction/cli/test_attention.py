@@ -183,3 +183,12 @@ def test_completion_offers_what_waits(shared: Cli, session: str) -> None:
         (item,) = _waiting(shared, session)
         env = {"COMP_WORDS": "compozy attention answer int", "COMP_CWORD": "3", "_COMPOZY_COMPLETE": "bash_complete"}
         assert str(item["id"]) in shared(env={**os.environ, **shared.environment, **env}).out
+
+
+def test_a_question_in_words_is_declined_where_nobody_can_be_asked(shared: Cli, session: str) -> None:
+    schema = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    params = {"sessionId": "{session}", "mode": "form", "message": "Which colour?", "requestedSchema": schema}
+    work = steps({"request": "elicitation/create", "params": params}, {"text": "{last}"})
+    call = shared("session", "prompt", session, work, "--on-ask", "deny")
+    assert json.loads(call.out) == {"action": "cancel"}
+    assert "the agent asks: Which colour? — colour; answer with: compozy attention answer int-" in call.err

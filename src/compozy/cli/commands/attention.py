@@ -136,21 +136,27 @@ def _print_one(invocation: Invocation, item: "AttentionItem") -> None:
 @click.option("--decision", type=click.Choice(DECISIONS), help="The answer to a permission request.")
 @click.option("--choice", type=click.IntRange(0), help="The number of the chosen answer to a question, from 0.")
 @click.option("--text", help="The answer to a question in words.")
+@click.option("--decline", is_flag=True, help="No answer: let the agent go on without one.")
 @pass_invocation
 def attention_answer(
-    invocation: Invocation, attention_id: str, decision: str | None, choice: int | None, text: str | None
+    invocation: Invocation,
+    attention_id: str,
+    decision: str | None,
+    choice: int | None,
+    text: str | None,
+    decline: bool,
 ) -> None:
     """Answer what waits under ID: an id of the list, its first letters, or the session when it asks one thing."""
     refuse_agents("answering what waits for a person")
-    given = [value for value in (decision, choice, text) if value is not None]
+    given = [value for value in (decision, choice, text, decline or None) if value is not None]
     if len(given) != 1:
-        raise click.UsageError("give --decision, --choice or --text, one of them")
+        raise click.UsageError("give --decision, --choice, --text or --decline, one of them")
     with connected(invocation) as client:
         item = _chosen(client.attention.list(), attention_id)
         answer = client.attention.answer(
-            item or attention_id, decision=decision or "", choice_index=choice, text=text or ""
+            item or attention_id, decision=decision or "", choice_index=choice, text=text or "", decline=decline
         )
-    said = answer.decision or answer.text
+    said = answer.decision or answer.text or "no answer"
     done: JsonObject = as_json(answer)
     print_done(invocation, done, f"{answer.outcome}: {said}")
 

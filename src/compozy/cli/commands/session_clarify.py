@@ -46,16 +46,17 @@ def clarify_pending(invocation: Invocation, session_id: str) -> None:
 @click.argument("request_id")
 @click.option("--choice", type=click.IntRange(0), help="The number of the chosen answer, from 0.")
 @click.option("--text", help="The answer in words.")
+@click.option("--decline", is_flag=True, help="No answer: let the agent go on without one.")
 @pass_invocation
 def clarify_answer(
-    invocation: Invocation, session_id: str, request_id: str, choice: int | None, text: str | None
+    invocation: Invocation, session_id: str, request_id: str, choice: int | None, text: str | None, decline: bool
 ) -> None:
     """Answer question REQUEST_ID of session SESSION_ID."""
     refuse_agents("answering a question to a person")
-    if (choice is None) == (text is None):
-        raise click.UsageError("give --choice or --text, one of them")
+    if [choice is not None, text is not None, decline].count(True) != 1:
+        raise click.UsageError("give --choice, --text or --decline, one of them")
     with connected(invocation) as client:
         answer = client.sessions.answer_clarification(
-            client.sessions.get(session_id), request_id, choice_index=choice, text=text or ""
+            client.sessions.get(session_id), request_id, choice_index=choice, text=text or "", decline=decline
         )
-    print_done(invocation, as_json(answer), f"answered: {answer.text}")
+    print_done(invocation, as_json(answer), f"answered: {answer.text or 'no answer'}")

@@ -16,10 +16,16 @@ class AttentionCalls(Calls):
         return self._get("/api/attention", AttentionList, query={"workspace": workspace, "root": root})
 
     def answer(
-        self, attention_id: str, *, decision: str = "", choice_index: int | None = None, text: str = ""
+        self,
+        attention_id: str,
+        *,
+        decision: str = "",
+        choice_index: int | None = None,
+        text: str = "",
+        decline: bool = False,
     ) -> AttentionAnswer:
-        """Answer one thing that waits: a permission with a decision, a question with a choice or text."""
-        body = given(decision=decision or None, choice_index=choice_index, text=text or None)
+        """Answer one thing that waits: a permission with a decision, a question with a choice, text or a no."""
+        body = given(decision=decision or None, choice_index=choice_index, text=text or None, decline=decline or None)
         return self._send("POST", f"/api/attention/{segment(attention_id)}/answer", AttentionAnswer, body=body)
 
     def summary(self) -> AttentionSummary:

@@ -74,11 +74,18 @@ class SessionReads(Calls):
         return self._get(f"{path_of(session)}/clarifications", tuple[Clarification, ...], "clarifications")
 
     def answer_clarification(
-        self, session: Session, request_id: str, *, choice_index: int | None = None, text: str = ""
+        self,
+        session: Session,
+        request_id: str,
+        *,
+        choice_index: int | None = None,
+        text: str = "",
+        decline: bool = False,
     ) -> ClarifyAnswer:
-        """Answer such a question."""
+        """Answer such a question, or let the agent go on without an answer."""
         path = f"{path_of(session)}/clarifications/{segment(request_id)}/answer"
-        return self._send("POST", path, ClarifyAnswer, body=given(choice_index=choice_index, text=text or None))
+        body = given(choice_index=choice_index, text=text or None, decline=decline or None)
+        return self._send("POST", path, ClarifyAnswer, body=body)
 
     def clear_runtime(self, session: Session, *, expected_revision: int) -> Session:
         """Go back to the runtime of the agent's definition."""

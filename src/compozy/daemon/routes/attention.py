@@ -13,6 +13,7 @@ class AnswerAttention(Body, frozen=True, kw_only=True):
     decision: str = ""
     choice_index: int | None = None
     text: str = ""
+    decline: bool = False
 
 
 async def list_attention(app: Services, request: Request) -> Response:
@@ -32,6 +33,7 @@ async def answer_attention(app: Services, request: Request) -> Response:
             decision=body.decision.strip(),
             choice_index=body.choice_index,
             text=body.text,
+            decline=body.decline,
         )
     )
 

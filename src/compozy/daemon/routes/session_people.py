@@ -36,6 +36,7 @@ class Wait(Body, frozen=True, kw_only=True):
 class AnswerClarification(Body, frozen=True, kw_only=True):
     choice_index: int | None = None
     text: str = ""
+    decline: bool = False
 
 
 async def update_presence(app: Services, request: Request) -> Response:
@@ -94,7 +95,9 @@ async def answer_clarification(app: Services, request: Request) -> Response:
     session_id = await session_id_of(app, request)
     body = await read_body(request, AnswerClarification)
     request_id = request.path_params["request_id"]
-    return json_response(await app.people.answer(session_id, request_id, body.choice_index, body.text))
+    return json_response(
+        await app.people.answer(session_id, request_id, body.choice_index, body.text, decline=body.decline)
+    )
 
 
 async def clear_runtime(app: Services, request: Request) -> Response:

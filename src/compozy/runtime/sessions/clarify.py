@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import msgspec
 
+from compozy.acp.contract import ElicitationField, ElicitationRequest, RequestRefused
 from compozy.model import ids, times
 from compozy.model.errors import Conflict, InvalidRequest, NotFound
 from compozy.model.event import EventDraft
@@ -20,6 +21,9 @@ from compozy.store.interface import SessionRecord
 
 # One answer is a sentence or a paragraph, not a document.
 ANSWER_BYTES = 64 * 1024
+# A form of more fields is no question any more.
+MOST_FIELDS = 8
+_FIELD_KINDS = ("string", "boolean", "integer", "number")
 
 
 class _Pending(msgspec.Struct):
@@ -60,7 +64,7 @@ class Clarifications:
             done, _ = await asyncio.wait((pending.answer,), timeout=self._seconds)
             answer = pending.answer.result() if done else ClarifyAnswer(choice=None, text="", fallback=True)
             if answer is not None:
-                status, by = ("timed_out", "provider") if answer.fallback else ("resolved", "operator")
+                status, by = ("resolved", "operator") if done else ("timed_out", "provider")
         finally:
             self._pending.pop(interaction.provider_request_id, None)
             if not pending.answer.done():
@@ -90,8 +94,8 @@ class Clarifications:
         pending = self._pending[found] = _Pending(interaction, future)
         return pending
 
-    def answer(self, request_id: str, choice_index: int | None, text: str) -> ClarifyAnswer:
-        """Give a person's answer.
+    def answer(self, request_id: str, choice_index: int | None, text: str, *, decline: bool = False) -> ClarifyAnswer:
+        """Give a person's answer, or let the agent go on without one.
 
         Raises:
             NotFound: no such question waits.
@@ -106,7 +110,12 @@ class Clarifications:
             )
         if pending.answer.done():
             raise Conflict(f"clarification {request_id!r} was just answered", code="clarification_resolved")
-        answer = read_answer(pending.interaction, choice_index, text)
+        if decline:
+            if choice_index is not None or text:
+                raise InvalidRequest("decline stands alone: leave choice_index and text out")
+            answer = ClarifyAnswer(choice=None, text="", fallback=True)
+        else:
+            answer = read_answer(pending.interaction, choice_index, text)
         pending.answer.set_result(answer)
         return answer
 
@@ -158,6 +167,41 @@ def read_answer(interaction: Interaction, choice_index: int | None, text: str) -
     if len(text.encode("utf-8", "replace")) > ANSWER_BYTES:
         raise InvalidRequest(f"text is longer than {ANSWER_BYTES} bytes: put long material into a file")
     return ClarifyAnswer(choice=choices.index(text) if text in choices else None, text=text, fallback=False)
+
+
+async def fill_form(desk: Clarifications, request: ElicitationRequest, turn_id: str) -> dict[str, object] | None:
+    """Ask for each field of a form; None when a question stays without an answer that fits.
+
+    Raises:
+        RequestRefused: the form has no fields, too many, or some of a type nobody can answer in a line.
+    """
+    odd = [field.name for field in request.fields if field.kind not in _FIELD_KINDS]
+    if odd or not 1 <= len(request.fields) <= MOST_FIELDS:
+        what = (
+            f"fields {', '.join(odd)} have no type of {', '.join(_FIELD_KINDS)}" if odd else "no fields, or too many"
+        )
+        raise RequestRefused(f"this form cannot be shown: {what}; ask with 1 to {MOST_FIELDS} simple fields")
+    values: dict[str, object] = {}
+    for field in request.fields:
+        question = " — ".join(part for part in (request.message, field.title or field.name) if part)
+        answer = await desk.ask(question, turn_id, choices=field.choices)
+        value = None if answer is None or answer.fallback else _value_of(field, answer)
+        if value is None:
+            return None
+        values[field.name] = value
+    return values
+
+
+def _value_of(field: ElicitationField, answer: ClarifyAnswer) -> object:
+    """Return the answer as the field's type, None when it is none."""
+    if field.kind == "string":
+        return answer.text
+    if field.kind == "boolean":
+        return {"yes": True, "true": True, "no": False, "false": False}.get(answer.text.strip().lower())
+    try:
+        return int(answer.text) if field.kind == "integer" else float(answer.text)
+    except ValueError:
+        return None
 
 
 def clarification(interaction: Interaction, session_id: str, agent_name: str) -> Clarification:

@@ -90,7 +90,9 @@ class SessionPeople:
             if interaction.kind == "clarify" and interaction.status == "pending"
         )
 
-    async def answer(self, session_id: str, request_id: str, choice_index: int | None, text: str) -> ClarifyAnswer:
+    async def answer(
+        self, session_id: str, request_id: str, choice_index: int | None, text: str, *, decline: bool = False
+    ) -> ClarifyAnswer:
         """Answer such a question.
 
         Raises:
@@ -102,7 +104,7 @@ class SessionPeople:
             raise NotFound(
                 f"no clarification {request_id!r} waits: the session has no agent now", code="clarification_not_found"
             )
-        return process.questions.clarifications.answer(request_id, choice_index, text)
+        return process.questions.clarifications.answer(request_id, choice_index, text, decline=decline)
 
     async def clarify(self, session_id: str, question: str, choices: tuple[str, ...] = ()) -> ClarifyAnswer:
         """Ask a person on behalf of the session's agent; for hosted tools.

@@ -13,6 +13,7 @@ from compozy.acp.answers import read_config_options, read_object
 from compozy.acp.contract import (
     AgentConnection,
     AgentInfo,
+    ElicitationRequest,
     LaunchSpec,
     PermissionRequest,
     RequestRefused,
@@ -24,6 +25,7 @@ from compozy.config.environment import base_environment
 from compozy.model.event import EventDraft
 from compozy.model.session import AcpCapabilities
 from compozy.runtime.sessions.callbacks import Denied, FileCallbacks, authorise_terminal
+from compozy.runtime.sessions.clarify import fill_form
 from compozy.runtime.sessions.containment import Roots
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.journal import Change, Journal, change_runtime, change_session
@@ -235,6 +237,17 @@ class AgentProcess:
         except Denied as denied:
             await self._tell(denied)
             raise
+
+    async def on_elicitation(self, request: ElicitationRequest) -> dict[str, object] | None:
+        """Ask a person for each field of a form, one after the other; None when one stays without an answer."""
+        self._owner.touch("elicitation/create")
+        if not self._owner.takes_requests or self.is_ending:
+            return None
+        try:
+            return await fill_form(self.questions.clarifications, request, self._owner.current_turn_id)
+        finally:
+            # Who waited for a person was not silent.
+            self._owner.touch()
 
     async def _tell(self, denied: Denied) -> None:
         await self._owner.journal.write([self._denied(denied)])
