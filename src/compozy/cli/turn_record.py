@@ -252,8 +252,9 @@ class TurnRecord:
             self.context_lost = True
             yield Notice(text_of(event, "text"))
         elif kind == "clarify" and not text_of(event, "decision"):
-            wanted = "--choice 0" if event.get("decisions") else "--text TEXT"
-            command = f"compozy attention answer {text_of(event, 'interaction_id')} {wanted}"
+            command = f"compozy attention answer {text_of(event, 'interaction_id')} --text TEXT"
+            if event.get("decisions"):
+                command = command.replace("--text TEXT", "--choice 0")
             yield Questioned(text_of(event, "request_id"), text_of(event, "title"), command)
         elif kind.startswith("runtime_") and kind != "runtime_progress":
             yield Notice(text_of(event, "text") or text_of(event, "title") or kind.replace("_", " "))
