@@ -7,6 +7,7 @@ _STARTUP = "tests/interaction/sessions/test_startup.py::"
 _FILES = "tests/interaction/sessions/test_attachments.py::"
 _SPAWN = "tests/interaction/sessions/test_spawn.py::"
 _REWIND = "tests/interaction/sessions/test_rewind.py::"
+_AGREE = "tests/interaction/sessions/test_negotiation.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -309,6 +310,61 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "contract §3.5",
         "Files taken back are not given again.",
         _REWIND + "test_files_of_the_kept_part_stay_and_those_taken_back_are_not_given_again",
+    ),
+    # ---- negotiation ----
+    (
+        "order",
+        "contract §5.4",
+        "Mode, model, effort and speed are agreed in this order before the prompt; options are replaced.",
+        _AGREE + "test_mode_model_effort_and_speed_are_agreed_in_this_order_before_the_prompt",
+    ),
+    (
+        "evidence",
+        "contract §3.1",
+        "A refusal names what was asked and what is on offer.",
+        _AGREE + "test_a_refusal_names_what_was_asked_and_what_is_on_offer",
+    ),
+    (
+        "effort-early",
+        "contract §5.4 step 6",
+        "An effort that no agent of the provider takes is refused before a process starts.",
+        _AGREE + "test_an_effort_that_no_agent_of_the_provider_takes_is_refused_before_a_process_starts",
+    ),
+    (
+        "speed-unsupported",
+        "contract §5.4 step 7",
+        "A speed the agent does not know is recorded and the turn goes on.",
+        _AGREE + "test_a_speed_the_agent_does_not_know_is_recorded_and_the_turn_goes_on",
+    ),
+    (
+        "speed-rejected",
+        "contract §5.4 step 7",
+        "A speed the agent refuses is an error.",
+        _AGREE + "test_a_speed_the_agent_refuses_is_an_error",
+    ),
+    (
+        "legacy-models",
+        "acp.md group 13",
+        "Agents with a list of models only are asked their way.",
+        _AGREE + "test_agents_with_a_list_of_models_only_are_asked_their_way",
+    ),
+    (
+        "half-way",
+        "contract §5.2",
+        "A live change that fails half way leaves the agent as it was.",
+        _AGREE + "test_a_live_change_that_fails_half_way_leaves_the_agent_as_it_was",
+    ),
+    (
+        "old-agent",
+        "contract §5.2",
+        "A provider that cannot be started leaves the old agent at work.",
+        _AGREE + "test_a_provider_that_cannot_be_started_leaves_the_old_agent_at_work",
+    ),
+    (
+        "out-of-memory",
+        "P52",
+        "What a session runs with survives its leaving memory.",
+        _AGREE + "test_what_a_session_runs_with_survives_its_leaving_memory",
     ),
 )
 

@@ -11,6 +11,7 @@ SessionState = Literal["starting", "active", "stopping", "stopped"]
 SessionType = Literal["user", "dream", "system", "coordinator", "spawned"]
 RuntimeStatus = Literal["unbound", "binding", "ready", "reconfiguring", "recovering", "failed"]
 Speed = Literal["normal", "fast"]
+SpeedReason = Literal["capability_absent", "capability_ambiguous", "value_ambiguous", "provider_rejected"]
 StopReason = Literal[
     "completed",
     "user_canceled",
@@ -70,6 +71,14 @@ class RuntimeSelection(Record, frozen=True, kw_only=True):
     speed: Speed | None = None
 
 
+class SpeedResolution(Record, frozen=True, kw_only=True):
+    """What became of a speed that was asked for."""
+
+    requested: Speed
+    status: Literal["applied", "unsupported", "rejected"]
+    reason: SpeedReason | None = None
+
+
 class EffectiveRuntime(Record, frozen=True, kw_only=True):
     """What is in force for the session."""
 
@@ -77,6 +86,7 @@ class EffectiveRuntime(Record, frozen=True, kw_only=True):
     model: str = ""
     reasoning_effort: str = ""
     speed: Speed | None = None
+    speed_resolution: SpeedResolution | None = None
 
 
 class ConfigOptionValue(Record, frozen=True, kw_only=True):

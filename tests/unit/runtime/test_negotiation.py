@@ -7,7 +7,7 @@ import pytest
 from compozy.acp.contract import AgentConnection, AgentError, SessionMode, SessionOptions
 from compozy.model.errors import Unprocessable
 from compozy.model.provider import Provider
-from compozy.model.session import ConfigOption, ConfigOptionValue
+from compozy.model.session import ConfigOption, ConfigOptionValue, Speed
 from compozy.runtime.sessions.negotiation import Wish, negotiate, pick_mode
 
 pytestmark = pytest.mark.anyio
@@ -32,6 +32,9 @@ class Recorder:
         self, session_id: str, option_id: str, value: str | bool, *, timeout: float
     ) -> SessionOptions:
         self.calls.append((option_id, str(value)))
+        return self._after
+
+    def options(self, session_id: str) -> SessionOptions:
         return self._after
 
     async def set_model(self, session_id: str, model_id: str, *, timeout: float) -> None:
@@ -133,3 +136,36 @@ async def test_effort_is_set_when_it_differs_and_refused_when_it_cannot_be() -> 
     with pytest.raises(Unprocessable) as missing:
         await _agree(_options(), Wish(permission_mode="deny-all", effort="low", effort_explicit=True))
     assert missing.value.code == "reasoning_option_missing"
+
+
+async def test_a_default_effort_that_is_not_on_offer_gives_way() -> None:
+    options = _options(_select("effort", "low", "high", current="low"))
+    calls, notes = await _agree(options, Wish(permission_mode="deny-all", effort="max"))
+    assert calls == [] and "max" in notes[0]
+
+
+@pytest.mark.parametrize(
+    ("options", "speed", "calls", "reason"),
+    [
+        ((), "fast", [], "capability_absent"),
+        ((_select("speed", "fast", "normal"),), "fast", [("speed", "fast")], None),
+        ((_select("speed", "fast", "normal", current="fast"),), "fast", [], None),
+        ((_select("service-tier", "Standard", "priority"),), "normal", [("service-tier", "Standard")], None),
+        ((_select("speed", "standard", "default"),), "normal", [], "value_ambiguous"),
+        ((_select("speed", "slow"),), "fast", [], "value_ambiguous"),
+        ((_select("speed", "fast"), _select("service_tier", "fast")), "fast", [], "capability_ambiguous"),
+        ((ConfigOption(id="speed", kind="boolean"),), "fast", [], "capability_absent"),
+    ],
+)
+async def test_a_speed_is_set_by_an_unambiguous_option_only(
+    options: tuple[ConfigOption, ...], speed: Speed, calls: list[tuple[str, ...]], reason: str | None
+) -> None:
+    offered = _options(*options)
+    agent = Recorder(offered)
+    wish = Wish(permission_mode="deny-all", speed=speed)
+    agreement = await negotiate(cast(AgentConnection, agent), offered, wish, HOUSE)
+    assert agent.calls == calls
+    assert agreement.speed is not None and agreement.speed.requested == speed
+    assert agreement.speed.reason == reason
+    assert agreement.speed.status == ("unsupported" if reason else "applied")
+    assert bool(agreement.notes) is bool(reason)

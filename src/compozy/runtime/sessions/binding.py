@@ -34,7 +34,7 @@ from compozy.runtime.mcp_servers import McpAsk, resolve_mcp_servers
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.ladder import CONTEXT_LOST, RungBroke, open_session, refuse_new_session
 from compozy.runtime.sessions.mcp import injected_servers, lacks_literals, with_literals
-from compozy.runtime.sessions.negotiation import Agreement, Wish, negotiate
+from compozy.runtime.sessions.negotiation import Agreement, Wish, check_before_launch, negotiate
 from compozy.runtime.sessions.process import AgentProcess
 from compozy.store.interface import ProcessRecord, SessionRecord
 
@@ -77,6 +77,10 @@ async def bind(
         message = f"the workspace folder {record.cwd!r} is missing: restore it, or delete the session"
         raise BindFailed(Gone(message, code="workspace_root_missing"), "startup_failure")
     provider = await provider_of(deps, record)
+    try:
+        check_before_launch(wish_of(record), provider)
+    except CompozyError as error:
+        raise BindFailed(error, "handshake_failure") from error
     if require_context and not record.resume_session_id:
         try:
             refuse_new_session(record)
@@ -311,12 +315,14 @@ def _connection(process: AgentProcess) -> AgentConnection:
 
 def wish_of(record: SessionRecord) -> Wish:
     """Return what the session's profile asks of the agent."""
+    selected = record.session.runtime.selected
     return Wish(
         permission_mode=record.permission_mode,
         model=record.model,
         model_explicit=record.model_source in ("agent", "prompt"),
         effort=record.reasoning_effort,
         effort_explicit=record.effort_source in ("agent", "prompt"),
+        speed=selected.speed if selected is not None else None,
     )
 
 

@@ -1,7 +1,7 @@
 """A client's choice of provider, model and effort for a session (contract §3.5 runtime, §5.2 step 3; decisions D17).
 
 Pure: from record and choice to the next record. What was chosen is met exactly or refused later, when the agent says
-what it offers. Speed is taken note of only: no agent of ours offers it unambiguously (issue 6).
+what it offers.
 """
 
 from collections.abc import Mapping

@@ -5,7 +5,7 @@ Knows nothing of turns and queues. Calls are serialised by the session (`live.py
 
 import msgspec
 
-from compozy.acp.contract import AgentDied, AgentError
+from compozy.acp.contract import AgentDied, AgentError, AgentProtocolError, AgentTimeout
 from compozy.model.errors import CompozyError, Unprocessable
 from compozy.model.event import EventDraft
 from compozy.model.session import (
@@ -39,6 +39,8 @@ class AgentHost:
         record = journal.record
         self._roots = Roots(record.cwd, record.additional_dirs)
         self.process: AgentProcess | None = None
+        # Served until a client chose another provider; ended when that one is bound, else taken back.
+        self._aside: AgentProcess | None = None
 
     async def ensure_bound(
         self, owner: ProcessOwner, *, transition: str = "initial_bind", require_context: bool = False
@@ -125,8 +127,11 @@ class AgentHost:
                 continue
             return process, agreement
 
-    async def choose(self, choice: RuntimeSelection) -> None:
-        """Follow a client's choice: tell a bound agent of the same provider, end one of another.
+    async def choose(self, choice: RuntimeSelection, *, keeps_old: bool = False) -> None:
+        """Follow a client's choice: tell a bound agent of the same provider, part with one of another.
+
+        Args:
+            keeps_old: the next agent is bound at once; until it is, the old one stays, to be taken back by `restore`.
 
         Raises:
             Unprocessable: the agent does not offer what was chosen; then nothing has changed.
@@ -139,7 +144,10 @@ class AgentHost:
         if process is not None and (
             changes_provider(before, choice) or needs_new_start(before, choice, config.providers[choice.provider])
         ):
-            await self.drop(process)
+            if keeps_old:
+                self._aside, self.process = process, None
+            else:
+                await self.drop(process)
             process = None
         await self._journal.change(lambda record: with_choice(record, choice, config))
         if process is None or process.connection is None or not process.connection.is_alive:
@@ -150,7 +158,7 @@ class AgentHost:
             agreement = await negotiate(process.connection, process.options, wish_of(self._journal.record), provider)
         except (CompozyError, AgentError) as error:
             await self.restore(before)
-            await self._journal.change(set_fields(status="ready", transition=""))
+            await self._agree_again(process)
             if isinstance(error, AgentError):
                 raise Unprocessable(f"the agent refused the choice: {error}", code="model_unavailable") from error
             raise
@@ -165,8 +173,33 @@ class AgentHost:
             )
         )
 
+    async def _agree_again(self, process: AgentProcess) -> None:
+        """Bring a live agent back to what it ran with; one that cannot be brought back is started anew next time."""
+        record = self._journal.record
+        effective = record.session.runtime.effective
+        config = await self._deps.configs.of(record.session.workspace_path)
+        provider = config.providers.get(effective.provider if effective else "")
+        try:
+            if provider is None or process.connection is None:
+                raise AgentDied("it cannot be asked")
+            options = process.connection.options(process.session_id)
+            agreement = await negotiate(process.connection, options, wish_of(record), provider)
+        except (CompozyError, AgentError, AgentDied, AgentTimeout, AgentProtocolError):
+            await self.drop(process)
+            return
+        process.options = agreement.options
+        await self._journal.change(set_fields(status="ready", transition=""))
+
     async def restore(self, before: SessionRecord) -> None:
-        """Take a choice back that could not be met."""
+        """Take a choice back that could not be met, and the agent that served until then, when it is kept."""
+        aside, self._aside = self._aside, None
+        if aside is not None and self.process is None:
+            if aside.connection is not None and aside.connection.is_alive:
+                self.process = aside
+                self._maker.acp_session_id = aside.session_id
+                await self._journal.change(set_fields(status="ready", transition=""))
+            else:
+                await end_process(self._deps, aside)
         runtime = before.session.runtime
         await self._journal.change(
             lambda record: change_runtime(
@@ -218,6 +251,13 @@ class AgentHost:
 
         self._journal.ring.reopen()
         await self._journal.write(drafts, change)
+        await self.end_aside()
+
+    async def end_aside(self) -> None:
+        """End the agent that was kept until another took over."""
+        aside, self._aside = self._aside, None
+        if aside is not None:
+            await end_process(self._deps, aside)
 
     async def drop(self, process: AgentProcess) -> None:
         """End a process that serves no longer; the session can bind again."""
@@ -298,4 +338,11 @@ def _effective(known: EffectiveRuntime | None, agreement: Agreement) -> Effectiv
     """Return what is in force: what the agent took, or the profile's provider alone."""
     if known is None:
         return None
-    return msgspec.structs.replace(known, model=agreement.model, reasoning_effort=agreement.effort)
+    speed = agreement.speed
+    return msgspec.structs.replace(
+        known,
+        model=agreement.model,
+        reasoning_effort=agreement.effort,
+        speed=speed.requested if speed is not None and speed.status == "applied" else None,
+        speed_resolution=speed,
+    )

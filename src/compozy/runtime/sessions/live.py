@@ -171,7 +171,7 @@ class LiveSession:
         try:
             async with self.lifecycle:
                 if choice is not None:
-                    await self._host.choose(choice)
+                    await self._host.choose(choice, keeps_old=True)
                 try:
                     process = await self._host.ensure_bound(self, require_context=words.require_context)
                 except CompozyError as error:
@@ -450,6 +450,7 @@ class LiveSession:
         if self._host.process is not None:
             process, self._host.process = self._host.process, None
             await end_process(self._deps, process)
+        await self._host.end_aside()
         if reason != "shutdown":
             # What waits runs after a restart of the daemon; a person who stops wants nothing more to run.
             await self.journal.write(self.inputs.dropped(), lambda record: with_queue(record, ()))

@@ -1,7 +1,8 @@
-"""Agreeing with an agent on mode, model and effort after `session/new` (contract §5.4 steps 4–6; decisions D17).
+"""Agreeing with an agent on mode, model, effort and speed after `session/new` (contract §5.4 steps 4–7; D17).
 
 What a person or an author chose is applied exactly or the bind fails; what only a provider's default says may be
-left out, with a `system` event. Options are replaced by every answer, never merged. Speed waits for issue 6.
+left out, with a `system` event. Options are replaced by every answer, never merged: an effort is chosen from what the
+agent offers for the model.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,8 @@ from compozy.acp.contract import AgentConnection, AgentError, SessionOptions
 from compozy.config.openai_compatible import MODEL_PREFIX, is_openai_compatible
 from compozy.model.errors import Unprocessable
 from compozy.model.provider import Provider
-from compozy.model.session import ConfigOption
+from compozy.model.session import ConfigOption, Speed, SpeedResolution
+from compozy.runtime.sessions.speed import speed_option
 
 # Bound of each set_* request: they change a variable in the agent.
 SET_SECONDS = 30.0
@@ -47,6 +49,7 @@ class Wish:
     model_explicit: bool = False
     effort: str = ""
     effort_explicit: bool = False
+    speed: Speed | None = None
 
 
 @dataclass(kw_only=True)
@@ -56,6 +59,7 @@ class Agreement:
     options: SessionOptions
     model: str = ""
     effort: str = ""
+    speed: SpeedResolution | None = None
     notes: list[str] = field(default_factory=list)
 
 
@@ -96,7 +100,7 @@ def find_option(options: SessionOptions, names: Sequence[str], category: str) ->
 async def negotiate(
     connection: AgentConnection, options: SessionOptions, wish: Wish, provider: Provider
 ) -> Agreement:
-    """Set mode, model and effort.
+    """Set mode, model, effort and speed, in this order.
 
     Raises:
         Unprocessable: a chosen value is not on offer.
@@ -106,7 +110,31 @@ async def negotiate(
     await _set_mode(connection, agreement, wish.permission_mode)
     await _set_model(connection, agreement, wish, provider)
     await _set_effort(connection, agreement, wish, provider)
+    await _set_speed(connection, agreement, wish)
     return agreement
+
+
+def check_before_launch(wish: Wish, provider: Provider) -> None:
+    """Refuse what no agent of the provider can be asked for.
+
+    Raises:
+        Unprocessable: an effort was chosen, and the provider's settings offer none.
+    """
+    if wish.effort and wish.effort_explicit and provider.reasoning_apply == "none":
+        raise _no_effort(wish.effort, provider, ())
+
+
+def _no_effort(effort: str, provider: Provider, offered: Sequence[ConfigOption]) -> Unprocessable:
+    error = refusal(
+        "reasoning_option_missing",
+        f"reasoning effort {effort!r} cannot be set: {provider.id!r} offers no such option; leave it out",
+        stage="reasoning_effort",
+        requested=effort,
+        option="",
+        valid=(),
+    )
+    error.evidence["offered_options"] = [option.id for option in offered]
+    return error
 
 
 async def _set_mode(connection: AgentConnection, agreement: Agreement, permission_mode: str) -> None:
@@ -123,7 +151,7 @@ async def _set_mode(connection: AgentConnection, agreement: Agreement, permissio
     except AgentError as error:
         agreement.notes.append(f"the agent refused mode {mode!r}: {error.rpc_message}")
         return
-    agreement.options = msgspec.structs.replace(options, current_mode=mode)
+    agreement.options = connection.options(options.session_id)
 
 
 async def _set_model(connection: AgentConnection, agreement: Agreement, wish: Wish, provider: Provider) -> None:
@@ -163,7 +191,8 @@ async def _set_legacy_model(connection: AgentConnection, agreement: Agreement, w
     if wish.model not in options.legacy_models:
         raise _no_model(wish.model, "", options.legacy_models)
     await connection.set_model(options.session_id, wish.model, timeout=SET_SECONDS)
-    agreement.options = msgspec.structs.replace(options, legacy_current_model=wish.model)
+    # Some tell with a notification what is offered for the new model.
+    agreement.options = connection.options(options.session_id)
     agreement.model = wish.model
 
 
@@ -194,15 +223,11 @@ async def _set_effort(connection: AgentConnection, agreement: Agreement, wish: W
         if not wish.effort_explicit:
             agreement.notes.append(f"the agent offers no choice of effort: the default {wish.effort!r} is not set")
             return
-        raise refusal(
-            "reasoning_option_missing",
-            f"reasoning effort {wish.effort!r} cannot be set: {provider.id!r} offers no such option; leave it out",
-            stage="reasoning_effort",
-            requested=wish.effort,
-            option="",
-            valid=(),
-        )
+        raise _no_effort(wish.effort, provider, options.config_options)
     values = [value.value for value in option.values]
+    if wish.effort not in values and not wish.effort_explicit:
+        agreement.notes.append(f"the agent offers no effort {wish.effort!r}: the model's default is not set")
+        return
     if wish.effort not in values:
         raise refusal(
             "reasoning_effort_unsupported",
@@ -216,6 +241,33 @@ async def _set_effort(connection: AgentConnection, agreement: Agreement, wish: W
         answer = await connection.set_config_option(options.session_id, option.id, wish.effort, timeout=SET_SECONDS)
         _replace(agreement, answer)
     agreement.effort = wish.effort
+
+
+async def _set_speed(connection: AgentConnection, agreement: Agreement, wish: Wish) -> None:
+    if wish.speed is None:
+        return
+    found = speed_option(agreement.options, wish.speed)
+    if isinstance(found, SpeedResolution):
+        agreement.speed = found
+        agreement.notes.append(f"speed {wish.speed!r} is not set: {found.reason}")
+        return
+    option, value = found
+    if option.current != value:
+        try:
+            answer = await connection.set_config_option(
+                agreement.options.session_id, option.id, value, timeout=SET_SECONDS
+            )
+        except AgentError as error:
+            raise refusal(
+                "speed_rejected",
+                f"the agent refused speed {wish.speed!r}: {error.rpc_message}; leave it out",
+                stage="speed",
+                requested=wish.speed,
+                option=option.id,
+                valid=[offered.value for offered in option.values],
+            ) from error
+        _replace(agreement, answer)
+    agreement.speed = SpeedResolution(requested=wish.speed, status="applied")
 
 
 def _replace(agreement: Agreement, answer: SessionOptions) -> None:
