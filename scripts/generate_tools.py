@@ -12,6 +12,7 @@ from compozy.runtime.tools.native.finding import FindingTools
 from compozy.runtime.tools.native.kit import INCLUDES, NativeTool
 from compozy.runtime.tools.native.sessions import SessionTools
 from compozy.runtime.tools.native.skills import SkillTools
+from compozy.runtime.tools.native.steering import SteeringTools
 from compozy.runtime.tools.native.workspaces import WorkspaceTools
 
 TARGET = Path(__file__).resolve().parents[1] / "docs" / "tools.md"
@@ -26,7 +27,8 @@ def built_in() -> list[NativeTool]:
         SkillTools(nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
         AgentTools(nothing, nothing, nothing),  # type: ignore[arg-type]
         WorkspaceTools(nothing, nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
-        SessionTools(nothing),  # type: ignore[arg-type]
+        SessionTools(nothing, nothing),  # type: ignore[arg-type]
+        SteeringTools(nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
         ChildTools(nothing, nothing),  # type: ignore[arg-type]
     )
     return [tool for group in groups for tool in group.tools()]

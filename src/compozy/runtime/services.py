@@ -110,6 +110,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     )
     sessions = Sessions(deps, workspaces, fleet)
     authoring = Authoring(home, config, fleet, configs)
+    people, views = SessionPeople(deps, sessions), SessionViews(store, sessions)
     behind = Behind(
         home=home,
         config=config,
@@ -121,12 +122,13 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         trust=trust,
         authoring=authoring,
         sessions=sessions,
+        people=people,
+        views=views,
     )
     tools, callers = open_tools(behind, registry, hosted)
     await sessions.start()
     retention = Retention(home.root, config, store, sessions)
     retention.start()
-    people = SessionPeople(deps, sessions)
     resolver = AgentResolver(home, fleet, configs, trust)
     status.count_executions = sessions.counts_running
     status.describe_retention = retention.health
@@ -140,7 +142,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         extensions=extensions,
         authoring=authoring,
         sessions=sessions,
-        views=SessionViews(store, sessions),
+        views=views,
         people=people,
         attention=Attention(store, sessions, people),
         tools=tools,

@@ -299,3 +299,35 @@ def test_a_spawned_child_has_exactly_what_was_named_and_a_wider_one_is_refused(w
     assert seen["compozy__tool_list"]["reason_codes"] == ["session_denied"]
     wider = agent.call("compozy__session_spawn", **{**call, "tools": ["compozy__agent_list"]})
     assert wider["isError"] and "compozy__agent_list" in wider["content"][0]["text"]
+
+
+def test_an_agent_asks_its_person_and_gets_the_answer(world: World) -> None:
+    agent = ToolAgent(world)
+    call = {"name": "compozy__clarify_ask", "arguments": {"question": "Which colour?", "choices": ["red", "blue"]}}
+    path = agent.start("tools/call", call)
+    turn = threading.Thread(target=lambda: _prompt(world, agent))
+    turn.start()
+    try:
+        wait_until(lambda: world.refresh(agent.session)["pending_interactions"], "a person is asked")
+        (asked,) = world.refresh(agent.session)["pending_interactions"]
+        assert (asked["kind"], asked["title"], asked["choices"]) == ("clarify", "Which colour?", ["red", "blue"])
+        world.post(agent.session, f"/clarifications/{asked['provider_request_id']}/answer", {"choice_index": 1})
+    finally:
+        turn.join(60)
+    answer = json.loads(path.read_text())["result"]["structuredContent"]
+    assert answer == {"choice": 1, "text": "blue", "fallback": False}
+
+
+def test_a_childs_runtime_and_health_are_its_parents_business_and_no_strangers(world: World) -> None:
+    agent = ToolAgent(world)
+    world.agent("follower", {"config_options": [], "models": ["small", "large"]})
+    child = agent.structured("compozy__session_create", agent="follower")["session"]
+    assert agent.structured("compozy__session_health", session_id=child["id"])["health"]["state"] == "detached"
+    call = {"session_id": child["id"], "provider": "offline"}
+    chosen = agent.structured("compozy__session_runtime_set", **call)["runtime"]
+    assert chosen["selected"]["provider"] == "offline"
+    cleared = agent.structured("compozy__session_runtime_clear", session_id=child["id"])["runtime"]
+    assert "selected" not in cleared
+    stranger = world.create("follower")
+    refused = agent.call("compozy__session_runtime_set", **{**call, "session_id": stranger["id"]})
+    assert refused["isError"] and "was not started by this session" in refused["content"][0]["text"]

@@ -9,10 +9,13 @@ from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Sessions
+from compozy.runtime.sessions.people import SessionPeople
+from compozy.runtime.sessions.views import SessionViews
 from compozy.runtime.tools.asking import Desk
 from compozy.runtime.tools.calls import Calls
 from compozy.runtime.tools.hosted import HostedTools
 from compozy.runtime.tools.identities import Identities
+from compozy.runtime.tools.native.access import SessionReach
 from compozy.runtime.tools.native.agents import AgentTools
 from compozy.runtime.tools.native.children import ChildTools
 from compozy.runtime.tools.native.finding import FindingTools
@@ -20,6 +23,7 @@ from compozy.runtime.tools.native.kit import NativeSource
 from compozy.runtime.tools.native.places import Places
 from compozy.runtime.tools.native.sessions import SessionTools
 from compozy.runtime.tools.native.skills import SkillTools
+from compozy.runtime.tools.native.steering import SteeringTools
 from compozy.runtime.tools.native.workspaces import WorkspaceTools
 from compozy.runtime.tools.service import Tools
 from compozy.runtime.trust import Trust
@@ -43,6 +47,8 @@ class Behind:
     trust: Trust
     authoring: Authoring
     sessions: Sessions
+    people: SessionPeople
+    views: SessionViews
 
 
 def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple[Tools, Identities]:
@@ -63,6 +69,7 @@ def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple
         behind.home, behind.workspaces, behind.fleet, behind.sessions, behind.configs, behind.trust
     )
     places = Places(behind.workspaces, desk.ask_place)
+    reach = SessionReach(behind.sessions)
     finding = FindingTools(identities.of_scope)
     finding.service = tools
     groups = (
@@ -70,7 +77,8 @@ def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple
         SkillTools(behind.home, behind.configs, behind.fleet, places),
         AgentTools(behind.fleet, behind.authoring, places),
         WorkspaceTools(behind.home, behind.workspaces, behind.fleet, behind.sessions, places),
-        SessionTools(behind.sessions),
+        SessionTools(behind.sessions, reach),
+        SteeringTools(behind.sessions, behind.people, behind.views, reach),
         ChildTools(behind.sessions, places),
     )
     found = [tool for group in groups for tool in group.tools()]

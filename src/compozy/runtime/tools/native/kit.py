@@ -22,6 +22,7 @@ BOOTSTRAP = native_id("bootstrap")
 CATALOG = native_id("catalog")
 WORKSPACE = native_id("workspace")
 SESSIONS = native_id("sessions")
+CLARIFY = native_id("clarify")
 # Groups that hold another group besides their own tools (contract §6.2).
 INCLUDES: Mapping[str, tuple[str, ...]] = {CATALOG: (BOOTSTRAP,)}
 

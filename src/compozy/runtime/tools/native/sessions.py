@@ -1,7 +1,6 @@
 """session_*: looking at sessions of the caller's workspace; changing its own and its descendants (D28).
 
-Reads stay inside the workspace. What ends, changes or instructs a session works on the caller's own one and those
-that descend from it; a session never answers its own permission questions. Operators are not bound by either.
+Whose sessions a caller reaches is in `access.py`; a session never answers its own permission questions.
 """
 
 import asyncio
@@ -10,19 +9,17 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from compozy.model import ids
-from compozy.model.errors import NotFound
 from compozy.model.session import Session
 from compozy.runtime.sessions import Sessions
 from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.runtime.sessions.turns import Turn
+from compozy.runtime.tools.native.access import SessionReach
 from compozy.runtime.tools.native.kit import SESSIONS, Actor, Arguments, NativeTool, native, refuse
 from compozy.store.interface import EventQuery, SessionQuery
 
 _Id = Annotated[str, Meta(min_length=1, description='The session\'s id, "sess-…".')]
 _Own = Annotated[str, Meta(description="The session's id; this session's own when left out.")]
 _WAIT = ("waiting-for-input", "waiting-for-auth", "idle", "done", "stopped", "failed")
-# A chain of parents longer than this is none of ours.
-_MOST_PARENTS = 16
 
 
 class SessionList(Arguments, frozen=True, kw_only=True):
@@ -83,8 +80,9 @@ class InputCancel(Arguments, frozen=True, kw_only=True):
 class SessionTools:
     """The tools about sessions."""
 
-    def __init__(self, sessions: Sessions) -> None:
+    def __init__(self, sessions: Sessions, reach: SessionReach) -> None:
         self._sessions = sessions
+        self._reach = reach
 
     def tools(self) -> tuple[NativeTool, ...]:
         """Return them."""
@@ -230,40 +228,6 @@ class SessionTools:
             ),
         )
 
-    # --- who may reach which session
-
-    async def _seen(self, actor: Actor, session_id: str) -> Session:
-        """Return a session the caller may look at: its own by default, any of its workspace."""
-        wanted = session_id.strip() or actor.scope.session_id
-        if not wanted:
-            raise NotFound("session_id is required: name a session", code="session_not_found")
-        place = "" if actor.is_operator or actor.workspace is None else actor.workspace.id
-        return await self._sessions.get(wanted, place)
-
-    async def _own(self, actor: Actor, session_id: str) -> Session:
-        """Return a session the caller may change: its own or one that descends from it."""
-        session = await self._seen(actor, session_id)
-        if actor.is_operator or session.id == actor.scope.session_id:
-            return session
-        if not await self._descends(session, actor.scope.session_id):
-            raise refuse(
-                f"session {session.id!r} was not started by this session: look at it, and let a person change it"
-            )
-        return session
-
-    async def _descends(self, session: Session, ancestor: str) -> bool:
-        for _ in range(_MOST_PARENTS):
-            parent = session.lineage.parent_session_id if session.lineage is not None else ""
-            if not parent:
-                return False
-            if parent == ancestor:
-                return True
-            try:
-                session = await self._sessions.get(parent)
-            except NotFound:
-                return False
-        return False
-
     # --- reading
 
     async def _list(self, actor: Actor, given: SessionList) -> object:
@@ -273,28 +237,28 @@ class SessionTools:
         return {"sessions": [_row(session) for session in page.sessions], "total": page.page.total}
 
     async def _status(self, actor: Actor, given: SessionRead) -> object:
-        session = await self._seen(actor, given.session_id)
+        session = await self._reach.seen(actor, given.session_id)
         waiting = await self._sessions.interactions(session.id, "pending")
         return {**_row(session), "pending_interactions": waiting, "stop_detail": session.stop_detail}
 
     async def _describe(self, actor: Actor, given: SessionRead) -> object:
-        return {"session": await self._seen(actor, given.session_id)}
+        return {"session": await self._reach.seen(actor, given.session_id)}
 
     async def _history(self, actor: Actor, given: SessionHistory) -> object:
-        session = await self._seen(actor, given.session_id)
+        session = await self._reach.seen(actor, given.session_id)
         return await self._sessions.transcript(session.id, limit=given.limit)
 
     async def _events(self, actor: Actor, given: SessionEvents) -> object:
-        session = await self._seen(actor, given.session_id)
+        session = await self._reach.seen(actor, given.session_id)
         query = EventQuery(after_sequence=given.after_sequence, type=given.type, limit=given.limit)
         return {"events": await self._sessions.events(session.id, query)}
 
     async def _inputs(self, actor: Actor, given: SessionOne) -> object:
-        session = await self._seen(actor, given.session_id)
+        session = await self._reach.seen(actor, given.session_id)
         return {"inputs": await self._sessions.queued(session.id)}
 
     async def _wait(self, actor: Actor, given: SessionWait) -> object:
-        session = await self._seen(actor, given.session_id)
+        session = await self._reach.seen(actor, given.session_id)
         if session.id == actor.scope.session_id:
             raise refuse("a session cannot wait for itself: its turn would never end")
         last = await self._sessions.last_sequence(session.id)
@@ -318,7 +282,7 @@ class SessionTools:
     # --- changing
 
     async def _prompt(self, actor: Actor, given: SessionPrompt) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         identity = ids.new_request_id()
         is_stopped = session.state == "stopped"
         outcome = await self._sessions.prompt(
@@ -336,34 +300,34 @@ class SessionTools:
         return {"session_id": session.id, "prompt": outcome}
 
     async def _cancel(self, actor: Actor, given: SessionOne) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         outcome, turn_id = await self._sessions.cancel(session.id)
         return {"session_id": session.id, "outcome": outcome, "turn_id": turn_id}
 
     async def _input_cancel(self, actor: Actor, given: InputCancel) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         return {"prompt": await self._sessions.withdraw(session.id, given.entry_id)}
 
     async def _approve(self, actor: Actor, given: SessionApprove) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         if session.id == actor.scope.session_id:
             raise refuse("a session does not answer its own permission questions: a person does")
         return await self._sessions.approve(session.id, given.request_id, given.turn_id, given.decision)
 
     async def _rename(self, actor: Actor, given: SessionRename) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         return {"session": _row(await self._sessions.rename(session.id, given.name))}
 
     async def _archive(self, actor: Actor, given: SessionOne) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         return {"session": _row(await self._sessions.set_archived(session.id, archived=True))}
 
     async def _unarchive(self, actor: Actor, given: SessionOne) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         return {"session": _row(await self._sessions.set_archived(session.id, archived=False))}
 
     async def _stop(self, actor: Actor, given: SessionOne) -> object:
-        session = await self._own(actor, given.session_id)
+        session = await self._reach.own(actor, given.session_id)
         if session.id == actor.scope.session_id:
             # The agent would be gone before it read the answer.
             raise refuse("a session does not stop itself while it works: end your turn instead")
