@@ -11,7 +11,8 @@ import socket
 import sys
 import time
 
-_SENT = re.compile(rb'"text":"@(\d+)@ "')
+# The event's own text, not the one in the agent's update behind it.
+_SENT = re.compile(rb'"text":"@(\d+)@ ","raw"')
 _PATIENCE = 60.0
 
 
@@ -44,8 +45,7 @@ def main() -> None:
                 data = rests.get(key.fd, b"") + key.fileobj.recv(1 << 20)  # type: ignore[union-attr]
                 now = time.monotonic_ns()
                 data, _, rests[key.fd] = data.rpartition(b"\n\n")
-                # Each update stands in its frame twice: as the text and in the raw update.
-                ages.extend((now - int(sent)) / 1e6 for sent in _SENT.findall(data)[::2])
+                ages.extend((now - int(sent)) / 1e6 for sent in _SENT.findall(data))
     print(json.dumps(ages), flush=True)
 
 

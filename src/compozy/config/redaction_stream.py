@@ -12,13 +12,12 @@ from compozy.config.redaction import Redactor
 from compozy.config.secret_patterns import MASK
 
 # What is kept of text that was let go: the name of a secret may stand in it, its value in the next piece.
-_KEPT = 96
+_KEPT = 64
 # A secret longer than this keeps its mask, but its middle is forgotten.
 _MOST_HELD = 8_192
-# Ways in which the text might go on: a long word, and the rest of a URL's user information. If one of them would be
+# How the text might go on: a long word, which could be the rest of a URL's user information, too. If it would be
 # masked together with the end of the text, that end may be a part of a secret.
-_WORD = "A7b8C9d0E1f2G3h4J5k6L7m8N9p0Q1r2S3t4U5v6"
-_CONTINUATIONS = (_WORD, _WORD + "@")
+_MORE = "A7b8C9d0E1f2G3h4J5k6L7m8N9p0Q1r2S3t4U5v6@"
 # Shapes known by their end only: an AWS key of exact length, a JWT of three parts, the head of a private key.
 _UNFINISHED = re.compile(
     r"(?:\bA[KS]IA[A-Z0-9]{0,16}|\beyJ[A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]*){0,2}|-----B[A-Z ]{0,45}-{0,5})\Z"
@@ -52,7 +51,9 @@ class TextStream:
                 return None
             self._window = self._sent = _decoded_tail(self._tail)
             self._is_watching = True
-        return [self._add(_decoded(piece)) for piece in pieces]
+        texts = [_decoded(piece) for piece in pieces]
+        shown = self._add(texts)
+        return None if shown == texts else shown
 
     def flush(self) -> str:
         """Return what is held, masked, and forget the text: another message begins."""
@@ -60,35 +61,44 @@ class TextStream:
         self._tail, self._window, self._sent, self._is_watching = b"", "", "", False
         return rest
 
-    def _add(self, piece: str) -> str:
-        self._window += piece
-        stable, is_open = self._settled(self._window)
-        shown = _rest(self._sent, stable)
-        self._sent = stable if len(stable) > len(self._sent) or not self._sent.startswith(stable) else self._sent
+    def _add(self, pieces: list[str]) -> list[str]:
+        """Return what to show for each piece. Many are looked at as one; where there is something, half as many."""
+        window = self._window + "".join(pieces)
+        stable, is_open = self._settled(window)
+        if len(pieces) > 1 and (is_open or stable != window or self._sent != self._window):
+            half = len(pieces) // 2
+            return self._add(pieces[:half]) + self._add(pieces[half:])
+        shown = pieces if stable == window and self._sent == self._window else [_rest(self._sent, stable)]
+        self._window = window
+        if not (self._sent.startswith(stable) and len(stable) <= len(self._sent)):
+            self._sent = stable
         if not is_open:
-            self._window = self._window[-_KEPT:]
-            self._sent = self._redactor.text(self._window)
-            self._is_watching = self._redactor.may_hold_secret(self._window.encode("utf-8", "surrogatepass"))
-            self._tail = _encoded(self._window)
+            self._let_go(stable)
         elif len(self._window) > _MOST_HELD:
             self._forget_middle()
         return shown
 
+    def _let_go(self, stable: str) -> None:
+        """Keep the end of a text of which nothing is held back."""
+        end = self._window[-_KEPT:]
+        self._sent = end if stable == self._window else self._redactor.text(end)
+        self._window = end
+        self._is_watching = self._redactor.may_hold_secret(end.encode("utf-8", "surrogatepass"))
+        if not self._is_watching:
+            self._tail = _encoded(end)
+
     def _settled(self, text: str) -> tuple[str, bool]:
         """Return the masked text as far as nothing that follows can change it, and whether some is left."""
-        masked = self._redactor.text(text)
-        stable, is_open = masked, False
-        for more in _CONTINUATIONS:
-            longer = self._redactor.text(text + more)
-            if not longer.endswith(more):
-                is_open = True
-                stable = min(stable, longer[: longer.rfind(MASK)], key=len)
+        longer = self._redactor.text(text + _MORE)
+        is_open = not longer.endswith(_MORE)
+        stable = longer[: longer.rfind(MASK)] if is_open else longer[: -len(_MORE)]
         unfinished = _UNFINISHED.search(text, max(0, len(text) - _MOST_HELD))
         held = max(self._redactor.begun_secret(text), len(text) - unfinished.start() if unfinished else 0)
         if held:
             is_open = True
-            if masked.endswith(text[-held:]):
-                stable = min(stable, masked[:-held], key=len)
+            masked = self._redactor.text(text)
+            shown = masked[:-held] if masked.endswith(text[-held:]) else masked[: masked.rfind(MASK)]
+            stable = min(stable, shown, key=len)
         return stable, is_open
 
     def _forget_middle(self) -> None:

@@ -47,13 +47,13 @@ def redactor() -> Redactor:
     return Redactor(secrets=[REGISTERED])
 
 
-def shown(redactor: Redactor, pieces: list[str]) -> str:
-    """Return what a reader sees of the pieces, each given alone."""
+def shown(redactor: Redactor, pieces: list[str], *, at_once: bool = False) -> str:
+    """Return what a reader sees of the pieces, given one by one or all together."""
     stream = TextStream(redactor)
     parts: list[str] = []
-    for piece in pieces:
-        taken = stream.take([json.dumps(piece).encode()])
-        parts.extend([piece] if taken is None else taken)
+    for batch in [pieces] if at_once else [[piece] for piece in pieces]:
+        taken = stream.take([json.dumps(piece).encode() for piece in batch])
+        parts.extend(batch if taken is None else taken)
     return "".join(parts) + stream.flush()
 
 
@@ -62,6 +62,8 @@ def test_a_text_cut_anywhere_shows_no_secret_and_loses_nothing_else(redactor: Re
     whole = redactor.text(text)
     for cut in range(1, len(text)):
         told = shown(redactor, [text[:cut], text[cut:]])
+        together = shown(redactor, ["so: ", text[:cut], text[cut:], " and more"], at_once=True)
+        assert not [secret for secret in SECRETS if secret in together], (cut, together)
         assert not [secret for secret in SECRETS if secret in told], (cut, told)
         assert told.replace("[REDACTED]", "").endswith(whole.rsplit("[REDACTED]", 1)[-1]), (cut, told)
         if "[REDACTED]" not in whole:
@@ -87,7 +89,17 @@ def test_harmless_text_is_let_go_at_once(redactor: Redactor) -> None:
 
 def test_only_the_piece_in_doubt_is_held_back_and_it_comes_with_the_next(redactor: Redactor) -> None:
     stream = TextStream(redactor)
-    assert stream.take([b'"set token: "', b'"str"', b'" in the code"']) == ["set token: ", "", "str in the code"]
+    pieces = (b'"set token: "', b'"str"', b'" in the code"')
+    taken = [stream.take([piece]) for piece in pieces]
+    assert taken == [None, [""], ["str in the code"]]
+
+
+def test_pieces_that_come_together_are_looked_at_together(redactor: Redactor) -> None:
+    stream = TextStream(redactor)
+    assert stream.take([b'"set token: "', b'"str"', b'" in the code"']) is None
+    shown = stream.take([b'" and password=hun"', b'"ter2222"', b'" end"'])
+    assert shown is not None and len(shown) == 3
+    assert "".join(shown) + stream.flush() == " and password=[REDACTED] end"
 
 
 def test_what_is_held_comes_when_the_message_ends(redactor: Redactor) -> None:

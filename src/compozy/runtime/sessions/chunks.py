@@ -39,7 +39,7 @@ class ChunkRun:
         self._stream: TextStream = maker.text_stream()
         self._message: Message | None = None
         self._pieces: list[_Piece] = []
-        self._last_raw = msgspec.Raw(b"{}")
+        self._last = _Piece(_NO_TEXT, msgspec.Raw(b"{}"))
 
     def add(self, message: Message, text: msgspec.Raw, raw: msgspec.Raw) -> list[EventDraft]:
         """Collect a piece; return the drafts of another message that it ends.
@@ -61,24 +61,25 @@ class ChunkRun:
             return []
         stamp = stamp or times.now()
         chunk = self._maker.chunk
-        self._last_raw = pieces[-1].raw
+        self._last = pieces[-1]
         shown = self._stream.take([bytes(piece.text) for piece in pieces])
         if shown is None:
             return [chunk(*message, text, raw, stamp) for text, raw in pieces]
-        return [self._draft(message, piece.raw, text, stamp) for piece, text in zip(pieces, shown, strict=True)]
+        return [self._draft(message, piece, text, stamp) for piece, text in zip(pieces, shown, strict=True)]
 
     def end(self) -> list[EventDraft]:
         """Return the drafts of what was collected and of what is still held back: the message is over."""
         drafts = self.take()
         rest = self._stream.flush()
         if rest and self._message is not None:
-            drafts.append(self._draft(self._message, self._last_raw, rest, times.now()))
+            drafts.append(self._draft(self._message, self._last, rest, times.now()))
         self._message = None
         return drafts
 
-    def _draft(self, message: Message, raw: msgspec.Raw, text: str, stamp: str) -> EventDraft:
+    def _draft(self, message: Message, piece: _Piece, text: str, stamp: str) -> EventDraft:
         told = msgspec.Raw(_ENCODE(text))
-        return self._maker.chunk(*message, told, _with_text(raw, told), stamp)
+        raw = piece.raw if told == piece.text else _with_text(piece.raw, told)
+        return self._maker.chunk(*message, told, raw, stamp)
 
 
 def _with_text(raw: msgspec.Raw, text: msgspec.Raw) -> msgspec.Raw:
