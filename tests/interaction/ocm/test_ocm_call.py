@@ -185,3 +185,15 @@ def test_choosing_needs_none_of_the_libraries_that_call(folder: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=folder, capture_output=True, text=True, timeout=60)
     assert done.stdout.splitlines()[-1] == "0 []", done.stderr
+
+
+def test_a_question_of_an_agent_is_answered_in_its_conversation(
+    capsys: pytest.CaptureFixture[str], server: EndpointServer
+) -> None:
+    words = ("call", "pay back", catalogue(server, "/a2a-asks", protocol="a2a"), "--id", "acme/refund")
+    code, out, err = run(capsys, *words)
+    assert (code, out) == (1, "which order?\n") and "input-required" in err
+    conversation = json.loads(run(capsys, *words, "-o", "json")[1])["conversation"]
+    run(capsys, *words, "--conversation", conversation)
+    body = server.seen[-1].body
+    assert isinstance(body, dict) and body["params"]["message"]["contextId"] == conversation == "c1"

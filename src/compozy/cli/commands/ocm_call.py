@@ -59,6 +59,9 @@ if TYPE_CHECKING:
 )
 @click.option("--context", "context_text", default="", metavar="JSON", help="An object that goes along.")
 @click.option("--arguments", "arguments_text", default="", metavar="JSON", help="Arguments of a tool, as an object.")
+@click.option(
+    "--conversation", default="", metavar="ID", help="Continue this one (A2A): the id of an earlier answer."
+)
 @click.option("--tool", default="", help="The tool of an MCP server, where the manifest names none.")
 @click.option("--model-name", default="", metavar="NAME", help="The model, where the manifest names none.")
 @click.option("--cert", type=click.Path(path_type=Path), help="Certificate for mtls (PEM).")
@@ -75,6 +78,7 @@ def command(
     protocol: str,
     context_text: str,
     arguments_text: str,
+    conversation: str,
     **given: object,
 ) -> int:
     """Choose a capability for TASK among the manifests at PATHS and call its endpoint; TASK `-` is standard input.
@@ -92,6 +96,7 @@ def command(
         task=read_text(task, "the task"),
         context=_object(context_text, "--context") or {},
         arguments=_object(arguments_text, "--arguments"),
+        conversation=conversation,
     )
     target = _choose(invocation, make_selector(paths, None, None), call.task, request, identity, minimum)
     if target is None:
