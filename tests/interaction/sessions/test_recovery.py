@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from compozy.config.process_identity import start_time
 from compozy.config.sections import RecoverySection
 from tests.kit.agents import received
 from tests.kit.daemons import wait_until
@@ -219,6 +220,26 @@ def test_a_daemon_killed_during_the_wait_leaves_an_interrupted_turn(make_world: 
     assert len(content(world, session, "tool_result")) == 1, "closed once, not again"
     assert content(world, session, "error")[0]["stop_reason"] == "interrupted"
     assert world.prompt(session, '!steps [{"text": "back"}]').text == "back"
+
+
+def test_a_daemon_killed_while_an_agent_is_started_again_leaves_no_process(own_world: World) -> None:
+    world = own_world
+    started = world.folder / "second"
+    never = [{"touch": str(started), "content": "{pid}"}, {"never": True}]
+    hang = {"first_time": str(world.folder / "began"), "else": never}
+    world.agent("mortal", {"deaf": ["eof", "term"], "on": {"initialize": [hang]}, "prompts": [[{"exit": 4}]]})
+    session = world.create("mortal")
+    frames = world.frames(session)
+    assert next(frames) is not None
+    wait_until(started.exists, "the second process starts")
+    world.daemon.kill()
+    world.end()
+    assert start_time(int(started.read_text())), "the killed daemon left it"
+    world.start()
+    assert not start_time(int(started.read_text())), "the next start ends it"
+    after = world.refresh(session)
+    assert (after["state"], after["stop_reason"], after["badge"]) == ("stopped", "agent_crashed", "failed")
+    assert content(world, session, "error")[0]["stop_reason"] == "interrupted"
 
 
 def test_a_prompt_that_came_meanwhile_runs_after_the_recovered_turn(world: World) -> None:
