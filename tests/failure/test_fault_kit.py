@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 IMPATIENT = (
     "[session.supervision]\n"
-    'inactivity_warning_after = "100ms"\ninactivity_timeout = "300ms"\ntimeout_cancel_grace = "300ms"\n'
+    'inactivity_warning_after = "200ms"\ninactivity_timeout = "800ms"\ntimeout_cancel_grace = "300ms"\n'
 )
 # What a scenario may add to the daemon at its highest point.
 MEMORY = 128 * 1024 * 1024

@@ -121,7 +121,8 @@ class SessionCalls(SessionReads):
         """Send a prompt and open the stream of its turn; use it as a context manager and iterate.
 
         Args:
-            body: `message`, `message_id` and `idempotency_key`; `mode`, `expected_turn_id` and `runtime` as wished.
+            body: `message`, `message_id` and `idempotency_key`; as wished `mode`, `expected_turn_id`, `runtime` and
+                `require_context`.
             tick: yield None after this many seconds without a frame.
             timeout: seconds until the agent is up and the stream begins.
         """
