@@ -158,6 +158,10 @@ _list("store.list.first", "first page", SessionQuery())
 _list("store.list.workspace", "first page of one workspace", SessionQuery(workspace_id="ws_3"))
 _list("store.list.agent", "first page of one agent", SessionQuery(agent="agent-7"))
 _list("store.list.attention", "first page by attention", SessionQuery(sort="attention"))
+_WAITING = ("waiting-for-auth", "waiting-for-input")
+_list("store.list.waiting", "who waits for a person", SessionQuery(badges=_WAITING, sort="attention"))
+_list("store.list.wanted", "what wants a person or is finished", SessionQuery(attention=True, sort="attention"))
+_list("store.list.resumable", "first page of what can go on", SessionQuery(resumable=True))
 
 
 @benchmark(

@@ -81,7 +81,7 @@ def count_attention(connection: sqlite3.Connection) -> dict[str, tuple[int, int]
     """Return how many sessions of each workspace need a person, and how many have something finished to show."""
     rows = connection.execute(
         "SELECT workspace_id, sum(attention = ?), sum(attention = ?) FROM sessions "
-        "WHERE attention > 0 AND shown = 1 AND archived = 0 GROUP BY workspace_id",
+        "WHERE attention > 0 AND +shown = 1 AND archived = 0 GROUP BY workspace_id",
         (NEEDS_YOU, FINISHED),
     ).fetchall()
     return {workspace: (needs, finished) for workspace, needs, finished in rows}
@@ -161,8 +161,6 @@ def _session_filter(query: SessionQuery) -> tuple[str, list[str | int]]:
     if query.badges:
         parts.append(f"badge IN ({', '.join('?' * len(query.badges))})")
         values.extend(query.badges)
-        if "stopped" not in query.badges:
-            parts.append("badge <> 'stopped'")
     if query.attention:
         parts.append("attention > 0")
     if query.resumable is not None:
@@ -177,7 +175,8 @@ def _count_matches(connection: sqlite3.Connection, query: SessionQuery, where: s
     """Count by the rollup, which knows neither ancestry nor badges nor free text."""
     is_counted = query.parent or query.root or query.q or query.badges or query.attention
     if is_counted or query.resumable is not None:
-        statement = f"SELECT count(*) FROM sessions WHERE {where}"  # noqa: S608
+        # The `+` keeps SQLite from counting along the list's own index, which holds none of these columns.
+        statement = f"SELECT count(*) FROM sessions WHERE +{where}"  # noqa: S608
     else:
         statement = f"SELECT coalesce(sum(sessions), 0) FROM session_rollup WHERE {where}"  # noqa: S608
     return int(connection.execute(statement, values).fetchone()[0])

@@ -162,6 +162,9 @@ def test_trust_taken_back_stops_the_next_start(simple: Cli) -> None:
     assert "took back trust in 1 file" in simple("trust", "revoke").err
     refused = simple("session", "prompt", session, "hello")
     assert refused.code == 71 and "trust was taken back" in refused.err
+    (item,) = sequence(simple("attention", "-o", "json").object()["items"])
+    assert (item["kind"], item["session_id"]) == ("trust", session)
+    assert item["command"] == f"compozy trust grant --workspace {simple.folder}"
     assert simple("session", "new", "--agent", "local").code == 71
 
 

@@ -7,8 +7,6 @@ waits to be seen again.
 import time
 from datetime import UTC, datetime, timedelta
 
-import msgspec
-
 from compozy.model import ids, times
 from compozy.model.errors import Conflict
 from compozy.model.session import Session
@@ -91,10 +89,3 @@ def attached(record: SessionRecord, who: str, seconds: int) -> tuple[SessionReco
         session_id=session.id, attached_to=who, attached_at=times.format_time(now), attach_expires_at=expires
     )
     return change_session(seen(record), attached_to=who, attach_expires_at=expires), attachment
-
-
-def shown(session: Session) -> Session:
-    """Return the session without an attachment that has expired."""
-    if session.attached_to and not holder_of(session):
-        return msgspec.structs.replace(session, attached_to="", attach_expires_at=None)
-    return session
