@@ -133,6 +133,17 @@ async def test_archived_events_stay_and_are_read_only_when_asked_for(store: Stor
         await store.archive_events("sess-none", 1, (), record=make_session("sess-none"))
 
 
+async def test_a_prompts_identity_given_with_events_is_stored_with_them_or_not_at_all(store: Store) -> None:
+    prompt = PromptRecord(
+        session_id=ID, idempotency_key="k", message_id="m", payload_digest="d", turn_id="turn-1", created_at=moment(1)
+    )
+    with pytest.raises(NotFound):
+        await store.append_events(ID, make_drafts(1), prompt=prompt)
+    await store.append_events(ID, make_drafts(1), record=make_session(ID), prompt=prompt)
+    assert await store.find_prompt(ID, idempotency_key="k") == prompt
+    assert await store.find_prompt(ID, message_id="m") == prompt
+
+
 async def test_appending_nothing_stores_the_row_alone(store: Store) -> None:
     assert await store.append_events(ID, (), record=make_session(ID)) == ()
     assert await store.last_sequence(ID) == 0

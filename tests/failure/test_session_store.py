@@ -22,7 +22,7 @@ from compozy.runtime.sessions.recovery import end_recorded_process
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
-from compozy.store.interface import EventQuery, SessionRecord, StoreUnavailable
+from compozy.store.interface import EventQuery, PromptRecord, SessionRecord, StoreUnavailable
 from compozy.store.memory import MemoryStore
 from tests.kit.agents import fake_agent_command
 from tests.kit.daemons import make_home
@@ -36,11 +36,16 @@ class FailingStore(MemoryStore):
     is_full = False
 
     async def append_events(
-        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+        self,
+        session_id: str,
+        drafts: Sequence[EventDraft],
+        *,
+        record: SessionRecord | None = None,
+        prompt: PromptRecord | None = None,
     ) -> tuple[StoredEvent, ...]:
         if self.is_full:
             raise StoreUnavailable("no space left on device: free some and try again")
-        return await super().append_events(session_id, drafts, record=record)
+        return await super().append_events(session_id, drafts, record=record, prompt=prompt)
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ _FILES = "tests/interaction/sessions/test_attachments.py::"
 _SPAWN = "tests/interaction/sessions/test_spawn.py::"
 _REWIND = "tests/interaction/sessions/test_rewind.py::"
 _AGREE = "tests/interaction/sessions/test_negotiation.py::"
+_LIFE = "tests/interaction/sessions/test_life.py::"
 _BUSY = "tests/interaction/sessions/test_busy_modes.py::"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -365,6 +366,43 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
         "P52",
         "What a session runs with survives its leaving memory.",
         _AGREE + "test_what_a_session_runs_with_survives_its_leaving_memory",
+    ),
+    # ---- whole sessions ----
+    (
+        "rename",
+        "contract §3.5",
+        "A session is renamed whatever it does and keeps its name.",
+        _LIFE + "test_a_session_is_renamed_whatever_it_does_and_keeps_its_name",
+    ),
+    (
+        "archive",
+        "contract §3.5",
+        "Only a stopped session is put away, and it takes nothing until it is back.",
+        _LIFE + "test_only_a_stopped_session_is_put_away_and_it_takes_nothing_until_it_is_back",
+    ),
+    (
+        "remove",
+        "contract §3.5",
+        "Removing a session in a turn ends its agent and everything of it.",
+        _LIFE + "test_removing_a_session_in_a_turn_ends_its_agent_and_everything_of_it",
+    ),
+    (
+        "wrong-workspace",
+        "contract §3.5",
+        "A session is found in its own workspace only.",
+        _LIFE + "test_a_session_is_found_in_its_own_workspace_only",
+    ),
+    (
+        "prompt-forms",
+        "contract §3.5",
+        "The two forms of a prompt must agree, and identity is required.",
+        _LIFE + "test_the_two_forms_of_a_prompt_must_agree",
+    ),
+    (
+        "one-commit",
+        "contract §5.8",
+        "A prompt's identity is stored with its message or not at all.",
+        "tests/contract/test_store.py::test_a_prompts_identity_given_with_events_is_stored_with_them_or_not_at_all",
     ),
 )
 

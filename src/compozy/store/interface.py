@@ -310,9 +310,15 @@ class Store(Protocol):
     async def size(self) -> StoreSize: ...
 
     async def append_events(
-        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+        self,
+        session_id: str,
+        drafts: Sequence[EventDraft],
+        *,
+        record: SessionRecord | None = None,
+        prompt: PromptRecord | None = None,
     ) -> tuple[StoredEvent, ...]:
-        """Store the events in order, each as its own row, and the session row with them. Durable on return.
+        """Store the events in order, each as its own row, the session row and a prompt's identity (`put_prompt`) with
+        them. Durable on return.
 
         Raises:
             NotFound: there is no such session and no `record` was given.

@@ -147,11 +147,18 @@ class MemoryStore:
         return StoreSize(used=sum(len(e.content) for events in self._events.values() for e in events), free=0)
 
     async def append_events(
-        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+        self,
+        session_id: str,
+        drafts: Sequence[EventDraft],
+        *,
+        record: SessionRecord | None = None,
+        prompt: PromptRecord | None = None,
     ) -> tuple[StoredEvent, ...]:
         if record is not None:
             await self.put_session(record)
         self._require(session_id)
+        if prompt is not None:
+            await self.put_prompt(prompt)
         events = self._events.setdefault(session_id, [])
         stored = tuple(store_event(draft, session_id, len(events) + n) for n, draft in enumerate(drafts, start=1))
         events.extend(stored)

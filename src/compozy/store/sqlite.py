@@ -136,10 +136,22 @@ class SqliteStore:
         return await self._read(retention.measure)
 
     async def append_events(
-        self, session_id: str, drafts: Sequence[EventDraft], *, record: SessionRecord | None = None
+        self,
+        session_id: str,
+        drafts: Sequence[EventDraft],
+        *,
+        record: SessionRecord | None = None,
+        prompt: PromptRecord | None = None,
     ) -> tuple[StoredEvent, ...]:
         row = None if record is None else prepare_session(record)
-        return await self._write(lambda book: book.append_events(session_id, drafts, row))
+
+        def append(book: Ledger) -> tuple[StoredEvent, ...]:
+            stored = book.append_events(session_id, drafts, row)
+            if prompt is not None:
+                writes.put_prompt(book.connection, prompt)
+            return stored
+
+        return await self._write(append)
 
     async def archive_events(
         self, session_id: str, first: int, drafts: Sequence[EventDraft], *, record: SessionRecord

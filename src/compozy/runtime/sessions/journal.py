@@ -15,7 +15,7 @@ from compozy.model.event import EventDraft, StoredEvent
 from compozy.model.session import Session
 from compozy.runtime.sessions.badge import attention_class, badge_of
 from compozy.runtime.sessions.fanout import Ring
-from compozy.store.interface import SessionRecord, Store
+from compozy.store.interface import PromptRecord, SessionRecord, Store
 
 Change = Callable[[SessionRecord], SessionRecord]
 Listener = Callable[[SessionRecord, SessionRecord], None]
@@ -60,14 +60,18 @@ class Journal:
         """The newest session payload."""
         return self.record.session
 
-    async def write(self, drafts: Sequence[EventDraft], change: Change | None = None) -> tuple[StoredEvent, ...]:
-        """Store events and the record's change together, then publish.
+    async def write(
+        self, drafts: Sequence[EventDraft], change: Change | None = None, prompt: PromptRecord | None = None
+    ) -> tuple[StoredEvent, ...]:
+        """Store events, the record's change and the identity of a prompt together, then publish.
 
         Cancelling the caller does not tear the write: it is finished, and shown, all the same.
         """
-        return await asyncio.shield(asyncio.ensure_future(self._write(tuple(drafts), change)))
+        return await asyncio.shield(asyncio.ensure_future(self._write(tuple(drafts), change, prompt)))
 
-    async def _write(self, drafts: tuple[EventDraft, ...], change: Change | None) -> tuple[StoredEvent, ...]:
+    async def _write(
+        self, drafts: tuple[EventDraft, ...], change: Change | None, prompt: PromptRecord | None
+    ) -> tuple[StoredEvent, ...]:
         async with self._lock:
             before = record = self.record
             self._refuse_deleted()
@@ -81,7 +85,10 @@ class Journal:
                 stored: tuple[StoredEvent, ...] = ()
             else:
                 stored = await self._store.append_events(
-                    record.session.id, drafts, record=record if self._row_is_due(record, change) else None
+                    record.session.id,
+                    drafts,
+                    record=record if self._row_is_due(record, change) else None,
+                    prompt=prompt,
                 )
             self.record = record
             self.ring.publish(stored)

@@ -242,11 +242,9 @@ class LiveSession:
         )
         self._turn = turn
         try:
-            # Handed to the store together, so that one commit takes both; the identity first.
-            known = asyncio.ensure_future(self._deps.store.put_prompt(identity))
             drafts = [*self._left_open(), draft, *lost_marker(self._maker, process, turn_id)]
-            stored = await self.journal.write(drafts, set_fields(turn_id=turn_id))
-            await known
+            # One commit for message and identity: the one is never there without the other.
+            stored = await self.journal.write(drafts, set_fields(turn_id=turn_id), identity)
         except BaseException:
             self._turn = None
             raise
