@@ -49,6 +49,8 @@ def _store(home: Home) -> Iterator[Finding]:
     elif maker == "damaged":
         text = f"the store {str(path)!r} does not begin like a database; put a backup in its place or move it away"
         yield finding("store", "store_damaged", "error", text, command=f"mv {name} {name}.damaged")
+    elif maker == "ours":
+        yield finding("store", "store_found", "ok", f"the store {str(path)!r} is this program's", freshness="offline")
 
 
 def _port(config: Config) -> Iterator[Finding]:

@@ -111,7 +111,7 @@ def _masked(value: object, redactor: Redactor) -> object:
             for name, inner in value.items()
         }
     if isinstance(value, list | tuple):
-        return [inner if _is_reference(inner) else _masked(inner, redactor) for inner in value]
+        return redactor.items(value, lambda inner: inner if _is_reference(inner) else _masked(inner, redactor))
     return redactor.value(value)
 
 

@@ -8,7 +8,7 @@ which stay valid JSON with every number, key and order as they were. Rules for t
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import AnyStr
 
 from compozy.config.secret_patterns import MASK, is_secret_name, mask_named, mask_shapes, mask_spelled, may_match
@@ -81,8 +81,17 @@ class Redactor:
                 for key, inner in value.items()
             }
         if isinstance(value, list | tuple):
-            return [self.value(inner) for inner in value]
+            return self.items(value, self.value)
         return value
+
+    def items(self, values: Sequence[object], clean: Callable[[object], object]) -> list[object]:
+        """Return a list with each entry cleaned; what follows a flag such as ``--api-key`` is masked whole."""
+        return [
+            MASK
+            if isinstance(inner, str) and inner[:1] not in ("", "-") and _is_secret_flag(before)
+            else clean(inner)
+            for before, inner in zip(("", *values), values, strict=False)
+        ]
 
     def may_hold_secret(self, data: bytes) -> bool:
         """Take a cheap look at JSON, or at several texts of it joined: False means that nothing has to be masked."""
@@ -114,6 +123,10 @@ def _overlap(text: AnyStr, secret: AnyStr) -> int:
         if text.endswith(secret[:length]):
             return length
     return 0
+
+
+def _is_secret_flag(word: object) -> bool:
+    return isinstance(word, str) and word.startswith("-") and "=" not in word and is_secret_name(word.lstrip("-"))
 
 
 def _decoded(token: bytes) -> str:

@@ -54,7 +54,10 @@ def planted(tmp_path: Path) -> Iterator[World]:
         f"[providers.{name}]\ncommand = {json.dumps(command) if command != talker else talker}\n" + slots.format(name)
         for name, command in (("talker", talker), ("printer", printer), ("fails", fails))
     )
-    world = World(tmp_path, config=config + "[tools]\nhosted_mcp_enabled = false\n")
+    config += "[tools]\nhosted_mcp_enabled = false\n"
+    config += f'[[mcp_servers]]\nname = "written"\ncommand = "w"\nargs = ["--api-key", "{ARGUMENT}"]\n'
+    config += f'[mcp_servers.env]\nW_TOKEN = "{SHARED}"\n'
+    world = World(tmp_path, config=config)
     world.daemon.environment |= {"PLANTED_KEY": BY_VARIABLE, "UNRELATED_SECRET": UNRELATED}
     world.daemon.home.create()
     Vault(world.daemon.home, {}).set("mcp/house/b", BY_VAULT)
@@ -224,6 +227,9 @@ def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World)
         ("mcp", "list", "--agent", "tooled", "-o", "json"),
         ("mcp", "explain", "--agent", "tooled"),
         ("config", "explain", "providers"),
+        ("config", "explain", "mcp_servers"),
+        ("config", "show", "--all", "-o", "json"),
+        ("config", "get", "mcp_servers"),
         ("config", "list", "-o", "json"),
         ("provider", "list", "-o", "json"),
         ("provider", "status", "talker"),

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
+from compozy.config.effective import masked
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import is_secret_name
+from compozy.config.secret_patterns import MASK, is_secret_name
 
 MASKED = [
     ("Authorization: Basic dXNlcjpwYXNz", "Authorization: [REDACTED]"),
@@ -136,3 +137,11 @@ def test_masking_takes_time_in_proportion_to_the_text() -> None:
     redactor = Redactor()
     for piece in ("a_", "token", "token ", "://", "-", "env:", "authorization: ", 'secret="', "k=v&"):
         redactor.text(piece * (400_000 // len(piece)))
+
+
+def test_what_follows_a_secret_flag_in_a_list_of_words_is_masked() -> None:
+    redactor = Redactor()
+    words = ["srv", "--api-key", "abcdef123456", "--port", "1", "--token=xyz-123456", "-H", "x"]
+    assert redactor.value(words) == ["srv", "--api-key", MASK, "--port", "1", f"--token={MASK}", "-H", "x"]
+    assert masked({"args": words}) == {"args": redactor.value(words)}
+    assert redactor.value(["--api-key", ["nested"]]) == ["--api-key", ["nested"]]
