@@ -307,6 +307,12 @@ PROMISES: tuple[Promise, ...] = (
         _DOCTOR + "test_a_taken_port_is_named_with_one_that_is_free",
     ),
     _row(
+        "secret-flags",
+        "contract §5.8, P39",
+        "what follows a secret flag in a list of words is masked, in settings and servers too",
+        "tests/unit/config/test_redaction.py::test_what_follows_a_secret_flag_in_a_list_of_words_is_masked",
+    ),
+    _row(
         "server-environment",
         "P40",
         "a server that the daemon starts sees the documented base set and its own keys",

@@ -4,6 +4,7 @@ Holds versions, the doctor's report, the daemon's status when there is one, the 
 and names and sizes in the home. No prompts, no answers, no definitions. Everything passes the redactor first.
 """
 
+import contextlib
 import json
 import os
 import platform
@@ -12,8 +13,11 @@ from importlib import metadata
 from pathlib import Path
 
 from compozy import __version__
+from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
+from compozy.config.secret_patterns import MASK
+from compozy.config.toml_source import read_toml
 from compozy.documents.atomic import write_atomically
 from compozy.model.times import now
 
@@ -44,6 +48,9 @@ def write_bundle(home: Home, *, report: object = None, status: object = None) ->
 def bundle(home: Home, *, report: object = None, status: object = None) -> dict[str, object]:
     """Return the content of the bundle."""
     redactor = Redactor(enabled=True)
+    with contextlib.suppress(ConfigError):
+        source = read_toml(home.config_file)
+        _register_words(redactor, source.table if source is not None else None)
     return {
         "schema": BUNDLE_SCHEMA,
         "generated_at": now(),
@@ -71,6 +78,18 @@ def _version(package: str) -> str:
         return metadata.version(package)
     except metadata.PackageNotFoundError:
         return "missing"
+
+
+def _register_words(redactor: Redactor, value: object) -> None:
+    """Tell the redactor what follows a secret flag in a list of words: the file's text alone does not show it."""
+    if isinstance(value, dict):
+        for inner in value.values():
+            _register_words(redactor, inner)
+    elif isinstance(value, list):
+        for inner, clean in zip(value, redactor.items(value, lambda one: one), strict=True):
+            if isinstance(inner, str) and clean == MASK:
+                redactor.register(inner)
+            _register_words(redactor, inner)
 
 
 def _tail(path: Path) -> str:

@@ -105,10 +105,9 @@ def _masked(values: Mapping[str, str], redactor: Redactor) -> dict[str, str]:
 
 
 def _masked_args(args: Sequence[str], redactor: Redactor) -> tuple[str, ...]:
-    before = ("", *args)
     return tuple(
-        _kept(arg, redactor, is_secret=flag.startswith("-") and is_secret_name(flag.lstrip("-")))
-        for flag, arg in zip(before, args, strict=False)
+        _kept(arg, redactor, is_secret=clean == MASK)
+        for arg, clean in zip(args, redactor.items(args, redactor.value), strict=True)
     )
 
 
