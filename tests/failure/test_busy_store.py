@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from compozy.daemon.backups import make_backup
-from compozy.runtime.backups.parts import BackupReport
+from compozy.model.backup import BackupReport
 from tests.kit.daemons import wait_until
 from tests.kit.sessions import World
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from compozy.config.home import Home
 from compozy.daemon import control
 from compozy.daemon.lock import DaemonLock
+from compozy.model.backup import BackupReport
 from compozy.runtime.backups.making import make_backup
-from compozy.runtime.backups.parts import BackupReport
 from compozy.runtime.backups.restoring import Staged, commit, discard, finish, stage
 
 __all__ = ["BackupReport", "Restored", "Staged", "discard", "make_backup", "restore", "stage"]

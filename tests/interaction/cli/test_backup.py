@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import compozy
 from compozy.client import ApiError, connect
 from tests.kit.cli import Cli, sequence, steps, write_agent
 
@@ -88,3 +89,6 @@ def test_a_backup_can_be_asked_for_over_http_but_not_by_an_agent(cli: Cli, tmp_p
         else:
             raise AssertionError("it was made twice")
     client.close()
+    with compozy.Client(cli.home.root) as typed:
+        report = typed.daemon.backup(str(tmp_path / "c"), with_secrets=True)
+    assert report.bytes == (tmp_path / "c").stat().st_size and "vault.key" in report.parts

@@ -8,6 +8,7 @@ from compozy.model.doctor import Report
 from compozy.model.process import AgentProcesses
 
 if TYPE_CHECKING:
+    from compozy.model.backup import BackupReport
     from compozy.model.retention import RetentionReport, RetentionState
     from compozy.model.status import Status
 
@@ -60,6 +61,13 @@ class DaemonCalls(Calls):
 
         body = given(max_age=max_age, max_sessions=max_sessions, max_bytes=max_bytes, dry_run=dry_run or None)
         return self._send("POST", "/api/retention", RetentionReport, "report", body=body)
+
+    def backup(self, path: str, *, with_secrets: bool = False, overwrite: bool = False) -> "BackupReport":
+        """Write a backup of the home to an absolute path on the daemon's machine."""
+        from compozy.model.backup import BackupReport  # noqa: PLC0415 - start-up cost
+
+        body = given(path=path, with_secrets=with_secrets or None, overwrite=overwrite or None)
+        return self._send("POST", "/api/backups", BackupReport, "backup", body=body)
 
     def openapi(self) -> JsonObject:
         """Return the OpenAPI document of everything served."""

@@ -8,9 +8,9 @@ from starlette.responses import Response
 
 from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.routing import Route
+from compozy.model.backup import BackupReport
 from compozy.model.errors import Forbidden
 from compozy.runtime.backups.making import make_backup
-from compozy.runtime.backups.parts import BackupReport
 from compozy.runtime.services import Services
 
 _AGENT_HEADERS = ("x-compozy-session-id", "x-compozy-agent")

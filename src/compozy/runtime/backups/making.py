@@ -16,6 +16,7 @@ import msgspec
 from compozy import __version__
 from compozy.config.home import Home
 from compozy.model import times
+from compozy.model.backup import BackupReport
 from compozy.model.errors import Conflict, InvalidRequest, NotFound, Unavailable
 from compozy.runtime.backups.parts import (
     MANIFEST,
@@ -24,7 +25,6 @@ from compozy.runtime.backups.parts import (
     SECRET_PARTS,
     STORE,
     BackupFile,
-    BackupReport,
     Manifest,
 )
 from compozy.store.copying import StoreFacts, copy_store

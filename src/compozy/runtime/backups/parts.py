@@ -55,19 +55,6 @@ class Manifest(Record, frozen=True, kw_only=True):
     """Links and special files, which are never followed."""
 
 
-class BackupReport(Record, frozen=True, kw_only=True):
-    """A backup that was made."""
-
-    path: str
-    bytes: int
-    created_at: str
-    sessions: int
-    events: int
-    files: int
-    parts: tuple[str, ...]
-    skipped: tuple[str, ...] = ()
-
-
 def belongs(path: str) -> bool:
     """Whether a member of a backup may be written into a home: below a known part, without tricks."""
     pure = PurePosixPath(path)
