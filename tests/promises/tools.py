@@ -164,6 +164,24 @@ PROMISES: tuple[Promise, ...] = (
         _CALLS + "test_a_session_changes_only_itself_and_its_own_children",
     ),
     _row(
+        "children",
+        "contract §9; D28",
+        "a session starts, prompts, waits for and stops its children, which never have more than it has",
+        _CALLS + "test_a_session_starts_prompts_waits_for_and_stops_its_children",
+    ),
+    _row(
+        "clarify",
+        "contract §6.2",
+        "an agent asks its person through a tool",
+        _CALLS + "test_an_agent_asks_its_person_and_gets_the_answer",
+    ),
+    _row(
+        "list-changed",
+        "contract §6.4",
+        "a changed list of tools is told to the client",
+        "tests/unit/tools/test_hosted_server.py::test_a_changed_list_is_told",
+    ),
+    _row(
         "other-workspaces",
         "contract §6.3",
         "another workspace is open to approve-all and asked for otherwise",

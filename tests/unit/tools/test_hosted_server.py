@@ -146,3 +146,12 @@ async def test_what_is_no_message_leaves_the_connection_alive(desk: _Desk) -> No
             for line in (b"not json", b"[1]", b'{"jsonrpc": "1.0"}', b"\xff"):
                 await server.feed(line)
             assert len((await client.list_tools()).tools) == 2
+
+
+async def test_a_closed_connection_takes_messages_in_silence(desk: _Desk) -> None:
+    server = HostedServer(desk, version="1")
+    with anyio.fail_after(30):
+        async with Client(_Transport(server), mode="legacy") as client:  # type: ignore[arg-type]
+            await client.list_tools()
+        await server.feed(b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}')
+        assert [line async for line in server.messages()] == []

@@ -70,12 +70,14 @@ class HostedServer:
 
     async def feed(self, line: bytes) -> None:
         """Take one message of the client; what is no message becomes an error answer of the protocol."""
+        message: SessionMessage | Exception
         try:
-            message = types.jsonrpc_message_adapter.validate_json(line, by_name=False)
+            message = SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
         except ValueError as error:
-            await self._to_server.send(error)
-            return
-        await self._to_server.send(SessionMessage(message))
+            message = error
+        # The end of a connection is told by the end of `messages`.
+        with contextlib.suppress(anyio.ClosedResourceError, anyio.BrokenResourceError):
+            await self._to_server.send(message)
 
     async def messages(self) -> AsyncIterator[bytes]:
         """Yield the server's messages until it ends."""
