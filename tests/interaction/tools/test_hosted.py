@@ -162,8 +162,11 @@ def test_an_agents_lists_decide_what_it_sees_and_why_is_explained(world: World) 
     refused = agent.call("compozy__agent_list")
     assert refused["isError"] and "agent_allow" in refused["content"][0]["text"]
     views = _tools_of(world, agent.session)
-    stop = views["compozy__session_stop"]["decision"]
-    assert stop["reason_codes"] == ["policy_denied"] and stop["layers"][-1]["detail"] == "compozy__session_stop"
+    assert views["compozy__session_stop"]["decision"]["reason_codes"] == ["policy_denied"]
+    asked = {"session_id": agent.session["id"]}
+    explained = world.client.request("GET", "/api/tools/compozy__session_stop", query=asked).json()["tool"]
+    last = explained["decision"]["layers"][-1]
+    assert (last["layer"], last["detail"]) == ("agent_deny", "compozy__session_stop")
     found = agent.structured("compozy__tool_search", query="stop a session")
     denied = [row for row in found["tools"] if row["tool_id"] == "compozy__session_stop"]
     assert denied[0]["callable"] is False and denied[0]["reason_codes"] == ["policy_denied"]

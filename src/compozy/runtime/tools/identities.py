@@ -1,10 +1,13 @@
 """Who is calling: from what a request names, or a scope, to a caller and its actor (contract §6.3)."""
 
 import asyncio
+from collections.abc import Sequence
 
 from compozy.config.config import Config
+from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.model.errors import Conflict, InvalidRequest
+from compozy.model.mcp import ResolvedServer
 from compozy.model.workspace import Workspace
 from compozy.runtime.configs import Configs
 from compozy.runtime.fleet import Fleet, VisibleAgent
@@ -51,7 +54,8 @@ class Identities:
         place = await self._workspaces.get(workspace) if workspace.strip() else None
         config = await self._configs.of(place.root_dir if place else "")
         if not agent_name.strip():
-            return Caller(config=config, workspace=place, can_ask=True)
+            everybodys = await asyncio.to_thread(self._servers, McpAsk(workspace=place), config)
+            return Caller(config=config, workspace=place, agent_servers=_names(everybodys), can_ask=True)
         agent = await self._fleet.find(agent_name, place)
         is_capped, servers = await asyncio.to_thread(self._would_have, agent, place, config)
         mode = session_mode(agent.loaded.definition, config, requested="", is_capped=is_capped)
@@ -69,8 +73,8 @@ class Identities:
     ) -> tuple[bool, tuple[str, ...]]:
         """Return whether a session of the agent would be capped, and the servers it would be given."""
         ask = McpAsk(workspace=place, agent=agent.loaded, origin=agent.origin)
-        servers = resolve_mcp_servers(self._home, self._trust, config, ask)
-        names = tuple(row.server.name for row in servers if row.state == "in_force")
+        servers = self._servers(ask, config)
+        names = _names(servers)
         if place is None:
             return False, names
         try:
@@ -78,6 +82,13 @@ class Identities:
         except Conflict:
             # What is not trusted runs nowhere; it is shown with what it would have at most.
             return True, names
+
+    def _servers(self, ask: McpAsk, config: Config) -> tuple[ResolvedServer, ...]:
+        try:
+            return resolve_mcp_servers(self._home, self._trust, config, ask)
+        except ConfigError:
+            # A file that cannot be used stops sessions and says so there; what else there is can still be looked at.
+            return ()
 
     async def note_life(self, session_id: str) -> None:
         """A session's agent called a tool: it is not silent."""
@@ -106,3 +117,7 @@ class Identities:
         config = await self._configs.of(session.workspace_path)
         # Whether a turn runs is only known when it matters; a stopped session runs none.
         return Caller(config=config, workspace=place, session=record, can_ask=session.state != _STOPPED)
+
+
+def _names(servers: Sequence[ResolvedServer]) -> tuple[str, ...]:
+    return tuple(row.server.name for row in servers if row.state == "in_force")

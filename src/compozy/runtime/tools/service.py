@@ -8,6 +8,8 @@ import asyncio
 from collections.abc import Iterable
 from typing import Literal
 
+import msgspec
+
 from compozy.model.errors import NotFound
 from compozy.model.tool import (
     ApprovalGrant,
@@ -68,7 +70,7 @@ class Tools:
         """
         snapshot = await self.registry.snapshot(caller.scope, settle=tool_id.startswith("mcp__"))
         require_tool(snapshot, tool_id)
-        return (await self._views(caller, snapshot, (tool_id,)))[0]
+        return (await self._views(caller, snapshot, (tool_id,), with_layers=True))[0]
 
     async def toolsets(self, caller: Caller) -> tuple[Toolset, ...]:
         """Return every group."""
@@ -92,20 +94,22 @@ class Tools:
             )
         return groups.get(name)
 
-    async def _views(self, caller: Caller, snapshot: Snapshot, ids: Iterable[str]) -> tuple[ToolView, ...]:
+    async def _views(
+        self, caller: Caller, snapshot: Snapshot, ids: Iterable[str], *, with_layers: bool = False
+    ) -> tuple[ToolView, ...]:
+        """Return tools with their decisions; the derivation of thousands would be most of a list."""
         policy = caller.policy(snapshot)
-        grants = {
-            grant.tool_id: grant.decision
-            for grant in await self.grants.of(caller.workspace_id)
-            if not grant.input_digest and grant.agent_name in ("", caller.agent_name)
-        }
-        return tuple(
-            _view(
-                tool, decide(policy, tool.descriptor, Moment(problems=tool.problems, grant=grants.get(tool_id, "")))
-            )
-            for tool_id in ids
-            for tool in (snapshot.tools[tool_id],)
-        )
+        # Answers for one input say nothing here; what holds for the agent goes over what holds for all.
+        general = [grant for grant in await self.grants.of(caller.workspace_id) if not grant.input_digest]
+        grants = {grant.tool_id: grant.decision for grant in general if not grant.agent_name}
+        grants |= {grant.tool_id: grant.decision for grant in general if grant.agent_name == caller.agent_name}
+        views = []
+        for tool_id in ids:
+            tool = snapshot.tools[tool_id]
+            moment = Moment(problems=tool.problems, grant=grants.get(tool_id, ""))
+            decision = decide(policy, tool.descriptor, moment)
+            views.append(_view(tool, decision, with_layers=with_layers))
+        return tuple(views)
 
     async def invoke(self, caller: Caller, wanted: Invocation) -> ToolInvocation:
         """Run one call.
@@ -163,7 +167,7 @@ class Tools:
             raise fault(code, problem.message, reasons=(problem.reason,)) from problem
 
 
-def _view(tool: RegisteredTool, decision: ToolDecision) -> ToolView:
+def _view(tool: RegisteredTool, decision: ToolDecision, *, with_layers: bool) -> ToolView:
     conflicted = any(problem.startswith("conflicted") for problem in tool.problems)
     return ToolView(
         descriptor=tool.descriptor,
@@ -176,5 +180,5 @@ def _view(tool: RegisteredTool, decision: ToolDecision) -> ToolView:
             executable=not tool.problems,
             reason_codes=tool.problems,
         ),
-        decision=decision,
+        decision=decision if with_layers else msgspec.structs.replace(decision, layers=()),
     )
