@@ -4,6 +4,7 @@ Append-only: dangling tool calls are closed, the turn is `interrupted`, the sess
 questions are orphaned. Processes of the old life are ended first; the store names them (P48, P58).
 """
 
+import asyncio
 import logging
 
 import msgspec
@@ -21,6 +22,7 @@ from compozy.store.interface import EventQuery, ProcessRecord, SessionQuery, Ses
 log = logging.getLogger(__name__)
 
 _PAGE = 100
+_AT_A_TIME = 8
 _EVENT_PAGE = 1000
 _REASON = "daemon stopped"
 # What each state found at boot means (contract §5.9).
@@ -40,14 +42,20 @@ async def end_recorded_process(record: ProcessRecord) -> None:
 async def end_old_processes(deps: Deps) -> int:
     """End every recorded process that is still ours; returns how many records there were."""
     records = await deps.store.list_processes()
-    for record in records:
+    # Several at a time: each is given a moment to end by itself, and the start waits for all of them.
+    room = asyncio.Semaphore(_AT_A_TIME)
+    await asyncio.gather(*(_end_old_process(deps, record, room) for record in records))
+    return len(records)
+
+
+async def _end_old_process(deps: Deps, record: ProcessRecord, room: asyncio.Semaphore) -> None:
+    async with room:
         try:
             await deps.end_process(record)
         except OSError as error:
             log.warning("process %s of session %s could not be ended: %s", record.pid, record.session_id, error)
-            continue
-        await deps.store.delete_process(record.pid, record.start_time)
-    return len(records)
+            return
+    await deps.store.delete_process(record.pid, record.start_time)
 
 
 async def recover_sessions(deps: Deps) -> int:
