@@ -8,6 +8,7 @@ from typing import cast
 
 from compozy.runtime.tools.native.agents import AgentTools
 from compozy.runtime.tools.native.children import ChildTools
+from compozy.runtime.tools.native.coordination import CoordinationTools
 from compozy.runtime.tools.native.finding import FindingTools
 from compozy.runtime.tools.native.kit import INCLUDES, NativeTool
 from compozy.runtime.tools.native.sessions import SessionTools
@@ -30,6 +31,7 @@ def built_in() -> list[NativeTool]:
         SessionTools(nothing, nothing),  # type: ignore[arg-type]
         SteeringTools(nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
         ChildTools(nothing, nothing),  # type: ignore[arg-type]
+        CoordinationTools(nothing),  # type: ignore[arg-type]
     )
     return [tool for group in groups for tool in group.tools()]
 

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 
 from compozy.model.errors import InvalidRequest, NotFound
+from compozy.model.message import Message
 from compozy.model.session import Failure
 from compozy.model.tool import ApprovalGrant
 from compozy.store.interface import AgentMetrics, EventQuery, ProcessRecord, PromptRecord, SessionQuery, Store
@@ -524,3 +525,40 @@ async def test_a_session_weighs_what_its_events_weigh(store: Store) -> None:
     assert events == 10 and size >= sum(len(draft.content) for draft in drafts)
     assert await store.weigh_session("sess-none") == (0, 0)
     assert (await store.size()).used > 0
+
+
+def _message(number: int, to: str = ID) -> Message:
+    return Message(
+        id=f"nmsg-{number}",
+        workspace_id="ws_1",
+        sender_session_id="sess-sender",
+        sender_agent="ann",
+        to=to,
+        kind="text",
+        sent_at=moment(number),
+        text=f"message {number}",
+    )
+
+
+async def test_messages_come_in_order_by_receiver_and_only_the_newest_stay(store: Store) -> None:
+    await store.put_session(make_session(ID))
+    await store.put_session(make_session("sess-other"))
+    numbers = [await store.add_message(_message(n), keep=3) for n in range(1, 6)]
+    other = await store.add_message(_message(9, "sess-other"), keep=3)
+    assert numbers == sorted(set(numbers)) and other > numbers[-1]
+    found = await store.read_messages(ID, limit=10)
+    assert [(one.number, one.message) for one in found] == [(numbers[n - 1], _message(n)) for n in (3, 4, 5)]
+    assert [one.number for one in await store.read_messages(ID, after=numbers[2], limit=1)] == [numbers[3]]
+    assert [one.number for one in await store.read_messages(ID, up_to=numbers[3], limit=9)] == numbers[2:4]
+    assert [one.number for one in await store.read_messages(ID, limit=2, newest=True)] == numbers[3:]
+
+
+async def test_messages_go_with_their_receiver_and_their_numbers_never_come_again(store: Store) -> None:
+    await store.put_session(make_session(ID))
+    first = await store.add_message(_message(1), keep=3)
+    assert await store.delete_session(ID)
+    with pytest.raises(NotFound):
+        await store.add_message(_message(2), keep=3)
+    await store.put_session(make_session(ID))
+    assert await store.read_messages(ID, limit=9) == ()
+    assert await store.add_message(_message(3), keep=3) > first

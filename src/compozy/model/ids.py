@@ -55,6 +55,11 @@ def new_lease_id() -> str:
 _ULID = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
+def new_message_id() -> str:
+    """Return an id for one message between sessions, such as ``nmsg-0123456789abcdef``."""
+    return _new("nmsg-")
+
+
 def new_wait_id() -> str:
     """Return a ULID that names one wait, such as ``wait01JG…``: its text order is its order in time."""
     number = (time.time_ns() // 1_000_000 << 80) | secrets.randbits(80)

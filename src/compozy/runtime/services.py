@@ -18,6 +18,7 @@ from compozy.runtime.agent_resolution import AgentResolver
 from compozy.runtime.attention import Attention
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
+from compozy.runtime.coordination import Coordination
 from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.mcp_view import McpViews
@@ -58,6 +59,7 @@ class Services:
     views: SessionViews
     people: SessionPeople
     attention: Attention
+    coordination: Coordination
     tools: Tools
     callers: Identities
     hosted: HostedTools
@@ -111,6 +113,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     sessions = Sessions(deps, workspaces, fleet)
     authoring = Authoring(home, config, fleet, configs)
     people, views = SessionPeople(deps, sessions), SessionViews(store, sessions)
+    coordination = Coordination(store, sessions, workspaces, fleet, redactor)
     behind = Behind(
         home=home,
         config=config,
@@ -124,6 +127,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         sessions=sessions,
         people=people,
         views=views,
+        coordination=coordination,
     )
     tools, callers = open_tools(behind, registry, hosted)
     await sessions.start()
@@ -145,6 +149,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         views=views,
         people=people,
         attention=Attention(store, sessions, people),
+        coordination=coordination,
         tools=tools,
         callers=callers,
         hosted=hosted,

@@ -18,6 +18,7 @@ from compozy.model.attachment import AttachmentRef
 from compozy.model.definition import McpServer
 from compozy.model.errors import Unavailable
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.message import Message
 from compozy.model.permission import ModeDerivation
 from compozy.model.record import Record
 from compozy.model.session import RuntimeSelection, Session
@@ -80,6 +81,21 @@ class Rewound(Record, frozen=True, kw_only=True):
     result: RewindResult
 
 
+class Mailed(Record, frozen=True, kw_only=True):
+    """Which messages of other sessions a session was told: all up to `told`, those after `before` in `turn_id`."""
+
+    told: int = 0
+    before: int = 0
+    turn_id: str = ""
+
+
+class StoredMessage(Record, frozen=True, kw_only=True):
+    """A message with its number: later ones have higher ones."""
+
+    number: int
+    message: Message
+
+
 class SessionRecord(Record, frozen=True, kw_only=True):
     """A session as stored: the payload, plus what never leaves the daemon.
 
@@ -130,6 +146,7 @@ class SessionRecord(Record, frozen=True, kw_only=True):
     spawn_digest: str = ""
     spent: Spent | None = None
     """Tokens and cost so far; None until a turn has ended."""
+    mailed: Mailed = Mailed()
 
 
 class SessionQuery(Record, frozen=True, kw_only=True):
@@ -379,6 +396,20 @@ class Store(Protocol):
         ...
 
     async def delete_grant(self, workspace_id: str, grant_id: str) -> bool: ...
+
+    async def add_message(self, message: Message, *, keep: int) -> int:
+        """Store a message and return its number; of the receiver's only the newest `keep` stay.
+
+        Raises:
+            NotFound: the receiver is gone.
+        """
+        ...
+
+    async def read_messages(
+        self, session_id: str, *, after: int = 0, up_to: int | None = None, limit: int, newest: bool = False
+    ) -> tuple[StoredMessage, ...]:
+        """Return the first, or the newest, messages to a session with a number in that range; ascending."""
+        ...
 
     async def put_process(self, process: ProcessRecord) -> None: ...
     async def delete_process(self, pid: int, start_time: str) -> None: ...

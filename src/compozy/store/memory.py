@@ -10,6 +10,7 @@ import msgspec
 
 from compozy.model.errors import NotFound
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.message import Message
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
 from compozy.store.codec import store_event
@@ -32,6 +33,7 @@ from compozy.store.interface import (
     SessionQuery,
     SessionRecord,
     SessionRows,
+    StoredMessage,
     StoreSize,
     TranscriptEnd,
     TranscriptSegment,
@@ -49,6 +51,8 @@ class MemoryStore:
         self._prompts: dict[str, list[PromptRecord]] = {}
         self._processes: dict[tuple[int, str], ProcessRecord] = {}
         self._grants: dict[tuple[str, ...], ApprovalGrant] = {}
+        self._messages: dict[str, list[StoredMessage]] = {}
+        self._last_number = 0
 
     async def open(self) -> None:
         """Do nothing: there is no file."""
@@ -121,6 +125,7 @@ class MemoryStore:
         self._events.pop(session_id, None)
         self._segments.pop(session_id, None)
         self._prompts.pop(session_id, None)
+        self._messages.pop(session_id, None)
         self._processes = {key: p for key, p in self._processes.items() if p.session_id != session_id}
         return True
 
@@ -253,6 +258,23 @@ class MemoryStore:
         was_there = len(kept) < len(self._grants)
         self._grants = kept
         return was_there
+
+    async def add_message(self, message: Message, *, keep: int) -> int:
+        self._require(message.to)
+        self._last_number += 1
+        stored = StoredMessage(number=self._last_number, message=message)
+        self._messages[message.to] = [*self._messages.get(message.to, ()), stored][-keep:]
+        return stored.number
+
+    async def read_messages(
+        self, session_id: str, *, after: int = 0, up_to: int | None = None, limit: int, newest: bool = False
+    ) -> tuple[StoredMessage, ...]:
+        found = [
+            one
+            for one in self._messages.get(session_id, ())
+            if one.number > after and (up_to is None or one.number <= up_to)
+        ]
+        return tuple(found[-limit:] if newest else found[:limit])
 
     async def put_process(self, process: ProcessRecord) -> None:
         self._processes[process.pid, process.start_time] = process

@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from compozy.model.event import EventDraft, StoredEvent
+from compozy.model.message import Message
 from compozy.model.tool import ApprovalGrant
 from compozy.model.workspace import Workspace
-from compozy.store import reads, retention, segments, writes
+from compozy.store import messages, reads, retention, segments, writes
 from compozy.store.codec import encode_workspace
 from compozy.store.columns import microseconds
 from compozy.store.database import explained, open_reader
@@ -28,6 +29,7 @@ from compozy.store.interface import (
     SessionQuery,
     SessionRecord,
     SessionRows,
+    StoredMessage,
     StoreSize,
     StoreUnavailable,
     TranscriptEnd,
@@ -196,6 +198,16 @@ class SqliteStore:
 
     async def delete_grant(self, workspace_id: str, grant_id: str) -> bool:
         return await self._write(lambda book: writes.delete_grant(book.connection, workspace_id, grant_id))
+
+    async def add_message(self, message: Message, *, keep: int) -> int:
+        return await self._write(lambda book: messages.add_message(book.connection, message, keep))
+
+    async def read_messages(
+        self, session_id: str, *, after: int = 0, up_to: int | None = None, limit: int, newest: bool = False
+    ) -> tuple[StoredMessage, ...]:
+        return await self._read(
+            lambda connection: messages.read_messages(connection, session_id, after, up_to, limit, newest)
+        )
 
     async def put_process(self, process: ProcessRecord) -> None:
         await self._write(lambda book: writes.put_process(book.connection, process))

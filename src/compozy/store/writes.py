@@ -85,6 +85,7 @@ def delete_session(connection: sqlite3.Connection, session_id: str) -> bool:
     ):
         connection.execute(statement, (num,))
     connection.execute("DELETE FROM processes WHERE session_id = ?", (session_id,))
+    connection.execute("DELETE FROM messages WHERE receiver = ?", (session_id,))
     return True
 
 

@@ -8,6 +8,7 @@ the journal.
 import asyncio
 import logging
 from collections.abc import Mapping
+from functools import partial
 
 from compozy.config.config import Config
 from compozy.model import times
@@ -35,6 +36,7 @@ from compozy.runtime.sessions.questions import not_pending, resolve_orphan
 from compozy.runtime.sessions.queueing import with_queue
 from compozy.runtime.sessions.rewinds import Rewinds
 from compozy.runtime.sessions.settling import turn_ended
+from compozy.runtime.sessions.startup.messages import Delivery, mailed_change
 from compozy.runtime.sessions.supervision.restarts import TurnRunner
 from compozy.runtime.sessions.turn_input import turn_blocks
 from compozy.runtime.sessions.turns import EndReason, Turn, TurnEnd, cancel_turn
@@ -242,9 +244,11 @@ class LiveSession:
         )
         self._turn = turn
         try:
-            drafts = [*self._left_open(), draft, *lost_marker(self._maker, process, turn_id)]
+            told = turn.delivery
+            messages = told.drafts(self._maker, turn_id)
+            drafts = [*self._left_open(), draft, *messages, *lost_marker(self._maker, process, turn_id)]
             # One commit for message and identity: the one is never there without the other.
-            stored = await self.journal.write(drafts, set_fields(turn_id=turn_id), identity)
+            stored = await self.journal.write(drafts, partial(_begun, told, turn_id), identity)
         except BaseException:
             self._turn = None
             raise
@@ -471,6 +475,10 @@ class LiveSession:
                 # Read anew: a restart that was under way may have brought another one.
                 if self._host.process is not None:
                     await end_process(self._deps, self._host.process)
+
+
+def _begun(told: Delivery, turn_id: str, record: SessionRecord) -> SessionRecord:
+    return mailed_change(told, set_fields(turn_id=turn_id)(record))
 
 
 def _cancelled_meanwhile() -> Conflict:

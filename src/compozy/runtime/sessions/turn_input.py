@@ -15,6 +15,7 @@ from compozy.runtime.sessions.attachments.blocks import content_block, problem_w
 from compozy.runtime.sessions.content import read_content
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.process import AgentProcess
+from compozy.runtime.sessions.startup.messages import delivery_for
 from compozy.runtime.sessions.startup.turn_text import turn_text
 from compozy.runtime.sessions.supervision.turn import Turn
 from compozy.store.interface import EventQuery, SessionRecord, Store
@@ -41,6 +42,7 @@ async def turn_blocks(
         refuse_unsupported(turn.attachments, can, session.agent_name)
     files = AttachmentFiles(deps.home, deps.config.session.attachments)
     given = await asyncio.to_thread(_blocks, files, session, turn.attachments, can, skip_missing=is_restarted)
+    turn.delivery = await delivery_for(deps.store, record, turn.id, is_first=is_first)
     prompt = await turn_text(
         deps.store,
         deps.slots,
@@ -49,6 +51,7 @@ async def turn_blocks(
         turn.text,
         is_first=is_first,
         restarted_turn=turn.id if is_restarted else "",
+        messages=turn.delivery.block,
     )
     earlier: list[Block] = []
     if is_first:

@@ -7,6 +7,7 @@ from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
+from compozy.runtime.coordination import Coordination
 from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Sessions
 from compozy.runtime.sessions.people import SessionPeople
@@ -18,6 +19,7 @@ from compozy.runtime.tools.identities import Identities
 from compozy.runtime.tools.native.access import SessionReach
 from compozy.runtime.tools.native.agents import AgentTools
 from compozy.runtime.tools.native.children import ChildTools
+from compozy.runtime.tools.native.coordination import CoordinationTools
 from compozy.runtime.tools.native.finding import FindingTools
 from compozy.runtime.tools.native.kit import NativeSource
 from compozy.runtime.tools.native.places import Places
@@ -49,6 +51,7 @@ class Behind:
     sessions: Sessions
     people: SessionPeople
     views: SessionViews
+    coordination: Coordination
 
 
 def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple[Tools, Identities]:
@@ -80,6 +83,7 @@ def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple
         SessionTools(behind.sessions, reach),
         SteeringTools(behind.sessions, behind.people, behind.views, reach),
         ChildTools(behind.sessions, places),
+        CoordinationTools(behind.coordination),
     )
     found = [tool for group in groups for tool in group.tools()]
     registry.add(NativeSource(found, identities.actor_of))

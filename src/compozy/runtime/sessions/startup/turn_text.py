@@ -35,10 +35,12 @@ async def turn_text(
     is_first: bool,
     source: Literal["user", "network", "synthetic"] = "user",
     restarted_turn: str = "",
+    messages: str = "",
 ) -> str:
     """Return what the agent is sent; `is_first` says that it knows nothing of the session.
 
     `restarted_turn` is the running turn when its agent died and was started again: what it did is told too.
+    `messages` is what other sessions sent, as a block.
 
     Raises:
         CompozyError: a part of the turn's context cannot be had; nothing was sent.
@@ -48,6 +50,8 @@ async def turn_text(
         return first_turn(record.startup_prompt, text) if is_first else text
     news = dict(told)
     context = await _context(slots, record, news, is_first=is_first, is_users=source == "user")
+    if messages:
+        context = (*context, strip_envelope(messages))
     if restarted_turn:
         done = strip_envelope(await work_text(store, record.session.id, restarted_turn))
         context = (*context, done) if done else context

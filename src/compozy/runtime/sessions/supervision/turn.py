@@ -12,6 +12,7 @@ from typing import Literal
 from compozy.model import times
 from compozy.model.attachment import AttachmentRef
 from compozy.model.session import Activity
+from compozy.runtime.sessions.startup.messages import Delivery
 
 EndReason = Literal["", "cancelled", "interrupted", "timeout", "deadline"]
 # Titles of tools and the like: enough for one line.
@@ -75,6 +76,8 @@ class Turn:
     is_restarting: bool = False
     """Its agent died and is being started again."""
     restarts: int = 0
+    delivery: Delivery = field(default_factory=Delivery)
+    """What it told its agent of other sessions' messages."""
     finished: asyncio.Event = field(default_factory=asyncio.Event)
     changed: asyncio.Event = field(default_factory=asyncio.Event)
 

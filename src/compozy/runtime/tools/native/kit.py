@@ -23,6 +23,7 @@ CATALOG = native_id("catalog")
 WORKSPACE = native_id("workspace")
 SESSIONS = native_id("sessions")
 CLARIFY = native_id("clarify")
+COORDINATION = native_id("coordination")
 # Groups that hold another group besides their own tools (contract §6.2).
 INCLUDES: Mapping[str, tuple[str, ...]] = {CATALOG: (BOOTSTRAP,)}
 

@@ -1,0 +1,102 @@
+"""network_peers, network_send, network_inbox: sessions of one workspace write to each other (contract §6.2; D27)."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from compozy.model.errors import InvalidRequest
+from compozy.model.session import Session
+from compozy.runtime.coordination import MOST_PEERS, TEXT_BYTES, Coordination
+from compozy.runtime.tools.native.kit import COORDINATION, Actor, Arguments, NativeTool, native, refuse
+
+# A capability's record has texts and lists of texts only.
+_Body = dict[str, str | dict[str, str | list[str]]]
+
+
+class NetworkPeers(Arguments, frozen=True, kw_only=True):
+    limit: Annotated[int, Meta(ge=1, le=MOST_PEERS, description="How many at most.")] = 50
+
+
+class NetworkSend(Arguments, frozen=True, kw_only=True):
+    to: Annotated[str, Meta(min_length=1, max_length=300, description="A peer_id or session_id of network_peers.")]
+    kind: Literal["text", "capability"] = "text"
+    text: Annotated[str, Meta(max_length=TEXT_BYTES, description="What to say, for kind text.")] = ""
+    capability: Annotated[
+        str, Meta(description='For kind capability: one of your agent\'s own, "ID", "ID@VERSION" or "ID@sha256:…".')
+    ] = ""
+    body: Annotated[
+        _Body,
+        Meta(description="For kind capability: {agent, capability, digest} as it was exported or received."),
+    ] = {}
+
+
+class NetworkInbox(Arguments, frozen=True, kw_only=True):
+    limit: Annotated[int, Meta(ge=1, le=100, description="How many at most.")] = 20
+    mark: Annotated[bool, Meta(description="Whether what is shown counts as told; else the next turn tells it.")] = (
+        True
+    )
+
+
+class CoordinationTools:
+    """The tools about messages."""
+
+    def __init__(self, coordination: Coordination) -> None:
+        self._coordination = coordination
+
+    def tools(self) -> tuple[NativeTool, ...]:
+        """Return them."""
+        group = (COORDINATION,)
+        return (
+            native(
+                "network_peers",
+                NetworkPeers,
+                self._peers,
+                "List the sessions of this workspace that you can write to, with what their agents can do in brief.",
+                title="List peers",
+                toolsets=group,
+                hints=("who else", "other agents", "colleagues", "capabilities"),
+            ),
+            native(
+                "network_send",
+                NetworkSend,
+                self._send,
+                "Send a peer a text or a capability. It is stored and told when the peer's next turn begins.",
+                title="Send a message",
+                toolsets=group,
+                risk="mutating",
+                hints=("message", "tell another agent", "hand over", "share a capability"),
+            ),
+            native(
+                "network_inbox",
+                NetworkInbox,
+                self._inbox,
+                "Read the newest messages that peers sent you.",
+                title="Read messages",
+                toolsets=group,
+                hints=("messages", "mail", "answers"),
+            ),
+        )
+
+    async def _peers(self, actor: Actor, given: NetworkPeers) -> object:
+        return {"peers": await self._coordination.peers(_session(actor), limit=given.limit)}
+
+    async def _send(self, actor: Actor, given: NetworkSend) -> object:
+        sender = _session(actor)
+        if given.kind == "text":
+            if given.capability or given.body:
+                raise InvalidRequest("a text has no capability and no body: send kind capability")
+            return await self._coordination.send_text(sender, given.to, given.text)
+        if given.text or bool(given.capability) == bool(given.body):
+            raise InvalidRequest("a message of kind capability has either capability or body, and no text")
+        body: dict[str, object] = dict(given.body)
+        body = body or await self._coordination.own_capability(sender, given.capability)
+        return await self._coordination.send_capability(sender, given.to, body)
+
+    async def _inbox(self, actor: Actor, given: NetworkInbox) -> object:
+        return await self._coordination.inbox(_session(actor).id, limit=given.limit, mark=given.mark)
+
+
+def _session(actor: Actor) -> Session:
+    if actor.session is None:
+        raise refuse("only a session has peers and an inbox: name one with --session, or prompt it")
+    return actor.session

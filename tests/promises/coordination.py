@@ -1,0 +1,55 @@
+"""What sessions that write to each other may rely on, and what an MCP client outside is offered."""
+
+from tests.promises import Promise
+
+_MESSAGES = "tests/interaction/tools/test_coordination.py::"
+
+
+def _row(name: str, source: str, text: str, test: str) -> Promise:
+    return Promise(id=f"coordination-{name}", source=source, text=text, test=test)
+
+
+PROMISES: tuple[Promise, ...] = (
+    _row(
+        "told-once",
+        "issue 7 item 5",
+        "a message starts no turn and is told once, when the receiver's next turn begins, with an event that says so",
+        _MESSAGES + "test_a_message_is_told_once_when_the_next_turn_of_its_receiver_begins",
+    ),
+    _row(
+        "restart",
+        "issue 7 item 5",
+        "a message that waits survives a killed daemon",
+        _MESSAGES + "test_a_message_that_waits_survives_a_killed_daemon_and_is_told_after_it",
+    ),
+    _row(
+        "capability",
+        "decisions D27",
+        "peers carry the brief list; a capability travels whole with its digest, pins are kept",
+        _MESSAGES + "test_peers_carry_the_brief_list_and_a_capability_is_sent_by_its_id",
+    ),
+    _row(
+        "digest",
+        "decisions D27",
+        "a capability whose digest does not fit is refused before it is stored or used",
+        _MESSAGES + "test_a_capability_whose_digest_does_not_fit_is_neither_stored_nor_told",
+    ),
+    _row(
+        "workspaces",
+        "contract §6.2",
+        "sessions of other workspaces are unknown",
+        _MESSAGES + "test_sessions_of_other_workspaces_and_made_up_ones_are_unknown",
+    ),
+    _row(
+        "family",
+        "contract §9, decisions D28",
+        "a limited child writes to its family and to nobody else",
+        _MESSAGES + "test_a_limited_child_writes_to_its_family_and_to_nobody_else",
+    ),
+    _row(
+        "bounds",
+        "issue 7 item 5",
+        "sizes and inboxes are bounded, and the sender is told",
+        _MESSAGES + "test_an_inbox_is_bounded_and_a_sender_is_told",
+    ),
+)
