@@ -18,7 +18,7 @@ from compozy.runtime.fleet import Fleet
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.create import CreateRequest
 from compozy.runtime.sessions.prompting import PromptRequest
-from compozy.runtime.sessions.recovery import end_recorded_process
+from compozy.runtime.sessions.recovery import end_recorded_processes
 from compozy.runtime.sessions.turns import Turn
 from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
@@ -71,7 +71,7 @@ async def sessions(tmp_path: Path, store: FailingStore) -> AsyncIterator[Session
         home=home,
         config=config,
         launch=launch,
-        end_process=end_recorded_process,
+        end_processes=end_recorded_processes,
         redactor=redactor,
         secrets=Secrets(home, redactor),
         trust=trust,

@@ -12,7 +12,7 @@ import errno
 import os
 import signal
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -197,7 +197,18 @@ def end_members_blocking(
 
     Blocks for little more than `term_grace` seconds: call it in a thread.
     """
-    members = find_members(identity, use_marker=use_marker, known=known)
+
+    def members() -> list[ProcessEntry]:
+        return find_members(identity, use_marker=use_marker, known=known)
+
+    ended = _end_blocking(members, term_grace)
+    if ended.met:
+        _reap_adopted_of(identity, set(ended.met))
+    return ended
+
+
+def _end_blocking(members_now: Callable[[], list[ProcessEntry]], term_grace: float) -> Ended:
+    members = members_now()
     met = {entry.pid for entry in members}
     killed: set[int] = set()
     for entry in members:
@@ -206,16 +217,14 @@ def end_members_blocking(
     while members and time.monotonic() < deadline:
         time.sleep(_POLL)
         members = [entry for entry in members if _still_there(entry)]
-    for _ in range(_KILL_ROUNDS):
-        members = find_members(identity, use_marker=use_marker, known=known)
+    for _ in range(_KILL_ROUNDS if met else 0):
+        members = members_now()
         if not members:
             break
         killed.update(entry.pid for entry in members)
         for entry in members:
             signal_process(entry, signal.SIGKILL)
         time.sleep(_POLL)
-    if met or killed:
-        _reap_adopted_of(identity, met | killed)
     return Ended(met=tuple(sorted(met | killed)), killed=tuple(sorted(killed)))
 
 
@@ -230,7 +239,23 @@ async def end_recorded(identity: ProcessIdentity, *, term_grace: float = 0.25) -
     Only the process with the recorded pid *and* start time, its relatives, and processes that carry its marker are
     ever signalled.
     """
-    return bool((await asyncio.to_thread(end_members_blocking, identity, term_grace=term_grace)).met)
+    return bool(await end_all_recorded([identity], term_grace=term_grace))
+
+
+async def end_all_recorded(identities: Sequence[ProcessIdentity], *, term_grace: float = 0.25) -> int:
+    """End what is left of many launches at once: the system's table is read for all of them together.
+
+    Returns:
+        How many processes were met.
+    """
+    markers = [identity.marker for identity in identities]
+
+    def members() -> list[ProcessEntry]:
+        table = process_table(markers)
+        found = {entry.pid: entry for identity in identities for entry in members_in(table, identity)}
+        return list(found.values())
+
+    return len((await asyncio.to_thread(_end_blocking, members, term_grace)).met)
 
 
 class AdoptedReaper:

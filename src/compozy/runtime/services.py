@@ -27,7 +27,7 @@ from compozy.runtime.providers import Providers
 from compozy.runtime.retention import Retention
 from compozy.runtime.sessions import Deps, Sessions
 from compozy.runtime.sessions.people import SessionPeople
-from compozy.runtime.sessions.recovery import end_recorded_process
+from compozy.runtime.sessions.recovery import end_recorded_processes
 from compozy.runtime.sessions.startup.slots import StartupSlots
 from compozy.runtime.sessions.views import SessionViews
 from compozy.runtime.settings import Settings
@@ -101,7 +101,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         home=home,
         config=config,
         launch=launch,
-        end_process=end_recorded_process,
+        end_processes=end_recorded_processes,
         redactor=redactor,
         trust=trust,
         configs=configs,

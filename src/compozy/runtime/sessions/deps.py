@@ -3,7 +3,7 @@
 One record, made once by the daemon and handed down, so that tests can put a scripted agent or an empty redactor in.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from compozy.acp.contract import AgentConnection, AgentRequests, LaunchSpec
@@ -18,7 +18,7 @@ from compozy.runtime.trust import Trust
 from compozy.store.interface import ProcessRecord, Store
 
 Launch = Callable[[LaunchSpec, AgentRequests], Awaitable[AgentConnection]]
-EndProcess = Callable[[ProcessRecord], Awaitable[None]]
+EndProcesses = Callable[[Sequence[ProcessRecord]], Awaitable[None]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +44,7 @@ class Deps:
     home: Home
     config: Config
     launch: Launch
-    end_process: EndProcess
+    end_processes: EndProcesses
     redactor: Redactor
     secrets: Secrets
     trust: Trust

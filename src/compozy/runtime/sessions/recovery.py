@@ -4,13 +4,13 @@ Append-only: dangling tool calls are closed, the turn is `interrupted`, the sess
 questions are orphaned. Processes of the old life are ended first; the store names them (P48, P58).
 """
 
-import asyncio
 import logging
+from collections.abc import Sequence
 
 import msgspec
 
 from compozy.acp.contract import ProcessIdentity
-from compozy.acp.processes import end_recorded
+from compozy.acp.processes import end_all_recorded
 from compozy.model.event import EventDraft
 from compozy.model.session import Failure, Session
 from compozy.runtime.sessions.badge import badge_of
@@ -22,7 +22,6 @@ from compozy.store.interface import EventQuery, ProcessRecord, SessionQuery, Ses
 log = logging.getLogger(__name__)
 
 _PAGE = 100
-_AT_A_TIME = 8
 _EVENT_PAGE = 1000
 _REASON = "daemon stopped"
 # What each state found at boot means (contract §5.9).
@@ -33,29 +32,30 @@ _FOUND = {
 }
 
 
-async def end_recorded_process(record: ProcessRecord) -> None:
-    """End what is left of a launch: the recorded process if it is still the same, and whatever carries its marker."""
-    identity = ProcessIdentity(pid=record.pid, start_time=record.start_time, group=record.group, marker=record.marker)
-    await end_recorded(identity)
+async def end_recorded_processes(records: Sequence[ProcessRecord]) -> None:
+    """End what is left of launches: each recorded process that is still the same, and whatever carries its marker."""
+    await end_all_recorded(
+        [
+            ProcessIdentity(pid=record.pid, start_time=record.start_time, group=record.group, marker=record.marker)
+            for record in records
+        ]
+    )
 
 
 async def end_old_processes(deps: Deps) -> int:
     """End every recorded process that is still ours; returns how many records there were."""
     records = await deps.store.list_processes()
-    # Several at a time: each is given a moment to end by itself, and the start waits for all of them.
-    room = asyncio.Semaphore(_AT_A_TIME)
-    await asyncio.gather(*(_end_old_process(deps, record, room) for record in records))
+    if not records:
+        return 0
+    try:
+        # All at once: the start waits for them, and each is given a moment to end by itself.
+        await deps.end_processes(records)
+    except OSError as error:
+        log.warning("the processes of %d launches could not be ended: %s", len(records), error)
+        return len(records)
+    for record in records:
+        await deps.store.delete_process(record.pid, record.start_time)
     return len(records)
-
-
-async def _end_old_process(deps: Deps, record: ProcessRecord, room: asyncio.Semaphore) -> None:
-    async with room:
-        try:
-            await deps.end_process(record)
-        except OSError as error:
-            log.warning("process %s of session %s could not be ended: %s", record.pid, record.session_id, error)
-            return
-    await deps.store.delete_process(record.pid, record.start_time)
 
 
 async def recover_sessions(deps: Deps) -> int:
