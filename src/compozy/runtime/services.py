@@ -21,6 +21,9 @@ from compozy.runtime.configs import Configs
 from compozy.runtime.coordination import Coordination
 from compozy.runtime.extensions import Extensions
 from compozy.runtime.fleet import Fleet
+from compozy.runtime.mcp.logins import McpLogins
+from compozy.runtime.mcp.opening import open_servers
+from compozy.runtime.mcp.source import McpSource
 from compozy.runtime.mcp_view import McpViews
 from compozy.runtime.permissions import Permissions
 from compozy.runtime.providers import Providers
@@ -72,6 +75,8 @@ class Services:
     settings: Settings
     providers: Providers
     mcp_views: McpViews
+    mcp_servers: McpSource
+    mcp_logins: McpLogins
     retention: Retention
 
 
@@ -130,6 +135,9 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         coordination=coordination,
     )
     tools, callers = open_tools(behind, registry, hosted)
+    servers, logins = await open_servers(behind, deps, status)
+    registry.add(servers)
+    hosted.covers_servers, hosted.session_ended = True, servers.session_ended
     await sessions.start()
     retention = Retention(home.root, config, store, sessions)
     retention.start()
@@ -162,6 +170,8 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         settings=Settings(home, config, status),
         providers=Providers(home, config, secrets, redactor),
         mcp_views=McpViews(home, trust, secrets, redactor),
+        mcp_servers=servers,
+        mcp_logins=logins,
         retention=retention,
     )
 
@@ -183,5 +193,7 @@ async def stop_work(services: Services, *, seconds: float) -> None:
 async def close_services(services: Services) -> None:
     """Close what `open_services` opened, after the last request was answered."""
     await services.hosted.close()
+    await services.mcp_logins.close()
+    await services.mcp_servers.close()
     await services.fleet.close()
     await services.store.close()

@@ -87,6 +87,9 @@ class HostedTools:
         self._end_watch = registry.watch(self._changed)
         self.covers_servers = False
         """Set by the source of configured MCP servers: then agents reach those through us alone (contract §5.6)."""
+        self.session_ended: Callable[[str], None] = _nobody
+        """Told when the agent of a session has ended."""
+        self._sessions: dict[str, str] = {}
 
     def attach(self, tools: Tools, identities: Identities) -> None:
         """Give what needs sessions to exist."""
@@ -116,6 +119,7 @@ class HostedTools:
             return None
         seconds = config.tools.hosted_mcp.bind_nonce_ttl_seconds
         nonce = self._launches.prepare(record.session.id, marker, seconds)
+        self._sessions[marker] = record.session.id
         program = own_program()
         command = [program] if program else [sys.executable, "-m", "compozy"]
         arguments = ["tool", "mcp", "--session", record.session.id, "--bind-nonce", nonce]
@@ -143,6 +147,10 @@ class HostedTools:
     def forget(self, marker: str) -> None:
         """End the launch and what was bound with it."""
         self._launches.forget(marker)
+        session_id = self._sessions.pop(marker, "")
+        # A session that has been started again meanwhile goes on using what it uses.
+        if session_id and session_id not in self._sessions.values():
+            self.session_ended(session_id)
         for binding in [known for known in self._bindings.values() if known.marker == marker]:
             self._drop(binding)
 
@@ -206,11 +214,11 @@ class HostedTools:
             raise Forbidden("hosted tools: this binding is not yours, or has ended", code="hosted_mcp_bind_unknown")
         return found
 
-    async def project(self, binding: Binding) -> Projection:
-        """Return what the binding's session may call now."""
+    async def project(self, binding: Binding, *, settle: bool = False) -> Projection:
+        """Return what the binding's session may call now; `settle` waits a little for servers that are starting."""
         tools, identities = self._attached()
         caller = await identities.caller(session_id=binding.session_id)
-        found = tuple(view.descriptor for view in await tools.callable_views(caller))
+        found = tuple(view.descriptor for view in await tools.callable_views(caller, settle=settle))
         digest = hashlib.sha256()
         for tool in found:
             digest.update(f"{tool.tool_id}\0{tool.input_schema_digest}\0{tool.description}\n".encode())
@@ -327,7 +335,8 @@ class _SessionDesk:
         self._refusal = refusal
 
     async def list_tools(self) -> Sequence[ToolDescriptor]:
-        projection = await self._hosted.project(self._binding)
+        # Many agents list once: what is starting meanwhile should be in it.
+        projection = await self._hosted.project(self._binding, settle=True)
         self._binding.digest = projection.digest
         return projection.tools
 
@@ -349,6 +358,10 @@ async def _serve(server: "HostedServer") -> None:
         log.exception("a hosted MCP server failed")
     finally:
         server.close()
+
+
+def _nobody(session_id: str) -> None:
+    """Nobody wants to know."""
 
 
 def _why_not(provider: Provider, config: Config) -> str:

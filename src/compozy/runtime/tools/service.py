@@ -49,9 +49,9 @@ class Tools:
         snapshot = await self.registry.snapshot(caller.scope, settle=settle)
         return await self._views(caller, snapshot, snapshot.tools)
 
-    async def callable_views(self, caller: Caller) -> tuple[ToolView, ...]:
+    async def callable_views(self, caller: Caller, *, settle: bool = False) -> tuple[ToolView, ...]:
         """Return the tools that may be called now, after asking a person or without."""
-        return tuple(view for view in await self.views(caller) if view.decision.callable)
+        return tuple(view for view in await self.views(caller, settle=settle) if view.decision.callable)
 
     async def search(self, caller: Caller, query: str, limit: int = SEARCH_LIMIT) -> tuple[ToolView, ...]:
         """Return the tools that fit a query best, denied ones with their reasons; never what nobody may see."""
