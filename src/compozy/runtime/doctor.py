@@ -30,6 +30,7 @@ async def doctor_report(app: Services, *, only: str = "", exclude: str = "", qui
         *await _store(app),
         *await _agents(app),
         *await trust_findings(app),
+        *_servers(app),
     ]
     duration = round((time.monotonic() - started) * 1000)
     return report(items, duration, only=only, exclude=exclude, quiet=quiet)
@@ -86,6 +87,21 @@ async def _store(app: Services) -> list[Finding]:
     except CompozyError as error:
         return [finding("store", "store_unavailable", "error", error.message)]
     return [finding("store", "store_ready", "ok", f"the store answers; sessions in it: {sum(counts.values())}")]
+
+
+def _servers(app: Services) -> Iterator[Finding]:
+    """Name the MCP servers that were used and do not work."""
+    rows = app.mcp_servers.status().servers
+    for number, row in enumerate(rows, start=1):
+        if row.state not in ("backoff", "failed", "needs_login"):
+            continue
+        command = f"compozy mcp auth login {row.name}" if row.state == "needs_login" else "compozy mcp status"
+        text = f"MCP server {row.name!r} does not work: {row.last_error}"
+        code = f"mcp_{row.state}"
+        yield finding("mcp", f"server_{number}", "warn", text, code=code, command=command)
+    ready = sum(row.state == "ready" for row in rows)
+    if ready:
+        yield finding("mcp", "servers_ready", "ok", f"MCP servers that are ready: {ready}")
 
 
 async def _agents(app: Services) -> list[Finding]:

@@ -18,6 +18,9 @@ ASK = {
 }
 # Operations that nothing in a test can bring to success, and why; their refusals are compared all the same.
 ONLY_REFUSED = {
+    "beginMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
+    "getMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
+    "endMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
     "answerSessionClarification": "only a tool of the agent asks such a question",
     "readToolArtifact": "only an answer of a tool that is too large for its agent is kept so",
 }
