@@ -6,13 +6,15 @@ needs no rights (Linux `prlimit`).
 
 import json
 import resource
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from compozy.client import ApiError
-from tests.kit.daemons import wait_until
+from tests.kit.daemons import clean_environment, make_home, wait_until
 from tests.kit.sessions import World
 
 if not hasattr(resource, "prlimit"):
@@ -92,3 +94,26 @@ def test_what_was_shown_on_a_full_disk_survives_a_killed_daemon(world: World) ->
     assert told[1 : len(shown) + 1] == shown
     assert json.loads(json.dumps(world.refresh(session)))["state"] == "stopped"
     assert world.prompt(session).finish == "stop"
+
+
+@pytest.mark.parametrize("room", [0, 1, 100])
+@pytest.mark.parametrize("foreground", [False, True])
+def test_a_start_without_room_ends_in_a_sentence_with_a_next_step(
+    tmp_path: Path, room: int, foreground: bool
+) -> None:
+    home = make_home(tmp_path / "home", http=False)
+    limited = (
+        f"import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, ({room}, {room}));"
+        "os.execv(sys.executable, [sys.executable, '-m', 'compozy', 'daemon', 'start', *sys.argv[1:]])"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", limited, *(["--foreground"] if foreground else [])],
+        env=clean_environment(home),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert "Error:" not in ended.stderr and "Traceback" not in ended.stderr
+    assert "free some space" in ended.stderr and "start it again" in ended.stderr

@@ -20,6 +20,25 @@ PROMISES: tuple[Promise, ...] = (
         test=_DURABLE + "test_a_secret_split_over_updates_is_masked_for_every_reader_and_on_the_disk",
     ),
     Promise(
+        "durable.restore_alone",
+        "issue 6 durability",
+        "Two restores of one home never meet: the second is refused while the first works or waits for an answer.",
+        test=_BACKUP + "test_two_restores_of_one_home_never_meet",
+    ),
+    Promise(
+        "durable.start_without_room",
+        "issue 6 bad input",
+        "A daemon that finds no room for its home ends in a sentence with a next step.",
+        test=_FULL + "test_a_start_without_room_ends_in_a_sentence_with_a_next_step",
+    ),
+    Promise(
+        "durable.pipes",
+        "issues 4 and 5 bad input",
+        "A pipe in place of a workspace's file makes no request and no start wait for a writer.",
+        test="tests/failure/test_pipes_in_workspaces.py::"
+        "test_a_pipe_in_place_of_a_file_of_a_workspace_makes_nobody_wait",
+    ),
+    Promise(
         "durable.split_text",
         "contract §5.8",
         "Text cut anywhere shows no secret and loses nothing else.",

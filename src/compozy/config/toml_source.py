@@ -7,6 +7,7 @@ parent is used. Knows no key.
 from pathlib import Path
 
 from compozy.config.errors import ConfigError
+from compozy.documents.files import read_regular
 from compozy.documents.toml_places import TomlPlaces
 from compozy.documents.toml_reader import TomlProblem
 from compozy.documents.toml_reader import read_toml as parse_toml
@@ -53,8 +54,7 @@ def read_toml(path: Path) -> TomlSource | None:
         ConfigError: the file cannot be read, is too large, is not UTF-8, or is no TOML.
     """
     try:
-        with path.open("rb") as handle:
-            data = handle.read(MAX_BYTES + 1)
+        data = read_regular(path, MAX_BYTES)
     except FileNotFoundError:
         return None
     except OSError as error:

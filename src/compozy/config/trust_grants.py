@@ -6,6 +6,7 @@ so. What has to be trusted is decided in `runtime/trust.py`.
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from compozy.config.home import Home
 from compozy.config.locking import locked
 from compozy.config.toml_source import TomlSource
 from compozy.documents.atomic import write_atomically
+from compozy.documents.files import open_regular
 from compozy.model import times
 from compozy.model.record import Record
 
@@ -144,5 +146,5 @@ def file_digest(path: Path) -> str:
     Raises:
         OSError: it cannot be read.
     """
-    with path.open("rb") as handle:
-        return hashlib.file_digest(handle, "sha256").hexdigest()
+    with os.fdopen(open_regular(path), "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -12,9 +12,9 @@ from compozy.daemon import control
 from compozy.daemon.lock import DaemonLock
 from compozy.model.backup import BackupReport
 from compozy.runtime.backups.making import make_backup
-from compozy.runtime.backups.restoring import Staged, commit, discard, finish, stage
+from compozy.runtime.backups.restoring import Staged, alone, commit, discard, finish, stage
 
-__all__ = ["BackupReport", "Restored", "Staged", "discard", "make_backup", "restore", "stage"]
+__all__ = ["BackupReport", "Restored", "Staged", "alone", "discard", "make_backup", "restore", "stage"]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ stop sessions, end event streams, close listeners, close services, remove record
 
 import asyncio
 import contextlib
+import errno
 import logging
 import os
 import signal
@@ -20,6 +21,7 @@ from compozy.acp.child import own_children
 from compozy.acp.processes import AdoptedReaper, become_subreaper
 from compozy.config.config import Config
 from compozy.config.daemon_record import DaemonRecord, remove_record, write_record
+from compozy.config.errors import HomeError
 from compozy.config.home import Home
 from compozy.config.install import create_home, prepare_home
 from compozy.config.load import load_config
@@ -64,6 +66,7 @@ def run_daemon(home: Home, *, log_level: str = "", on_ready: Callable[[Ready], N
         StoreUnavailable: the store cannot be opened.
     """
     with ExitStack() as stack:
+        stack.enter_context(_system_errors_in_words(home))
         create_home(home)
         load_config(home)
         lock = DaemonLock(home.lock_file)
@@ -84,6 +87,30 @@ def run_daemon(home: Home, *, log_level: str = "", on_ready: Callable[[Ready], N
             _log.exception("the daemon failed")
             raise
         _log.info("stopped")
+
+
+@contextlib.contextmanager
+def _system_errors_in_words(home: Home) -> Iterator[None]:
+    """Say what the system refused, and what to do: a full disk or a read-only one is no fault of ours."""
+    try:
+        yield
+    except OSError as error:
+        at = f" {error.filename!r}" if error.filename else ""
+        reason = error.strerror or str(error)
+        step = _NEXT_STEP.get(error.errno or 0, _LOOK)
+        raise HomeError(
+            f"the daemon cannot use its home {str(home.root)!r}:{at} {reason}; {step}, then start it again"
+        ) from error
+
+
+_LOOK = "check its owner, its mode and its disk (`df`)"
+_NEXT_STEP = {
+    errno.ENOSPC: "free some space on its disk (`df` shows it)",
+    errno.EDQUOT: "free some of your quota",
+    errno.EFBIG: "free some space on its disk, or lift the limit on the size of files (`ulimit -f`)",
+    errno.EROFS: "it lies on a read-only disk: make that writable or set COMPOZY_HOME to another folder",
+    errno.EMFILE: "raise the limit on open files (`ulimit -n`)",
+}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,7 @@ The file holds ``<pid>\\n`` while the lock is held and ``0`` after a clean relea
 lock itself decides.
 """
 
+import contextlib
 import fcntl
 import os
 from pathlib import Path
@@ -58,8 +59,10 @@ class DaemonLock:
             self._handle = -1
 
     def _write(self, text: str) -> None:
-        os.ftruncate(self._handle, 0)
-        os.pwrite(self._handle, text.encode("ascii"), 0)
+        # For people only: a full disk must neither refuse the lock nor hide why a daemon ends.
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._handle, 0)
+            os.pwrite(self._handle, text.encode("ascii"), 0)
 
 
 def is_locked(path: Path) -> bool:

@@ -123,6 +123,45 @@ def read_file(
     raise FileProblem("unreadable", f"{what} {shown_path}: changes while it is being read; try again", shown_path)
 
 
+def open_regular(path: Path) -> int:
+    """Open a regular file wherever links lead; the caller closes the handle. A pipe there makes nobody wait.
+
+    Raises:
+        OSError: it cannot be opened, or is no regular file.
+    """
+    handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise OSError(errno.EINVAL, "it is no regular file", os.fspath(path))
+    return handle
+
+
+def read_regular(path: Path, most: int) -> bytes:
+    """Read a regular file wherever links lead, `most` bytes of it at most, so that a bound can be told from a cut.
+
+    Raises:
+        OSError: it cannot be read, or is no regular file.
+    """
+    handle = open_regular(path)
+    try:
+        return _read_all(handle, most)[: most + 1]
+    finally:
+        os.close(handle)
+
+
+def read_regular_text(path: Path) -> str:
+    """Read an authored text wherever links lead, with plain line ends.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than authored files may be.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    data = read_regular(path, MAX_FILE_BYTES)
+    if len(data) > MAX_FILE_BYTES:
+        raise OSError(errno.EFBIG, "it is larger than authored files may be", os.fspath(path))
+    return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
+
+
 def stamp(state: os.stat_result) -> tuple[int, int, int, int, int]:
     """What tells two states of a file apart without reading it; the change time cannot be set by programs."""
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)

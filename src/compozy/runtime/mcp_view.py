@@ -20,6 +20,8 @@ from compozy.config.secret_patterns import MASK, is_secret_name
 from compozy.config.secrets import ENV_PREFIX, Secrets
 from compozy.documents.agent_header import read_header
 from compozy.documents.agents import LoadedAgent
+from compozy.documents.files import read_regular
+from compozy.documents.limits import MAX_FILE_BYTES
 from compozy.documents.mcp_json import FILE_NAME, load_mcp
 from compozy.documents.servers import trimmed
 from compozy.documents.source import InvalidUtf8, SourceText
@@ -166,7 +168,7 @@ def _in_detail(layer: McpLayer, ask: McpAsk) -> list[McpLayer]:
 
 def _inline(agent: LoadedAgent) -> tuple[McpServer, ...]:
     try:
-        found = read_header(SourceText.decode(agent.path.read_bytes()), str(agent.path)).definition
+        found = read_header(SourceText.decode(read_regular(agent.path, MAX_FILE_BYTES)), str(agent.path)).definition
     except (OSError, InvalidUtf8):
         return ()
     return tuple(map(trimmed, found.mcp_servers)) if found is not None else ()

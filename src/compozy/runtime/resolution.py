@@ -10,6 +10,7 @@ from pathlib import Path
 
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
+from compozy.documents.files import read_regular_text
 from compozy.documents.origins import Origins
 from compozy.documents.text import nearest
 from compozy.model.agent import AgentRuntime, EffectiveRuntimeSources, ValueSource
@@ -112,7 +113,7 @@ def _unknown_provider(name: str, definition: AgentDefinition, config: Config, pa
 
 def _line_of_provider(path: Path) -> str:
     try:
-        line = Origins(path.read_text("utf-8")).lines.get("provider", 0)
+        line = Origins(read_regular_text(path)).lines.get("provider", 0)
     except (OSError, UnicodeDecodeError):
         return str(path)
     return f"{path}:{line}" if line else str(path)

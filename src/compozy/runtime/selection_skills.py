@@ -7,6 +7,7 @@ the higher layers' shadowing do not matter here: only names are counted, and a d
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from compozy.documents.files import read_regular
 from compozy.documents.skill_file import read_skill
 from compozy.model.agent import Agent
 
@@ -36,9 +37,11 @@ def _names(root: Path) -> set[str]:
         if number == _MOST_SKILLS:
             break
         try:
-            data = path.read_bytes() if path.stat().st_size <= _LARGEST else b""
+            data = read_regular(path, _LARGEST)
         except OSError:
             # A skill that cannot be read is not enabled for anybody.
+            continue
+        if len(data) > _LARGEST:
             continue
         skill, _ = read_skill(data, str(path))
         if skill is not None:

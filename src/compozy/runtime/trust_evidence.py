@@ -16,6 +16,7 @@ from compozy.config.commands import split_command
 from compozy.config.trust_grants import file_digest
 from compozy.config.workspace_rules import WorkspaceNeed
 from compozy.documents.agents import LoadedAgent
+from compozy.documents.files import read_regular
 from compozy.documents.mcp_json import check_mcp_json
 from compozy.documents.skill_file import read_skill
 from compozy.model.definition import PERMISSION_MODES, AgentDefinition, HookDeclaration, McpServer
@@ -71,8 +72,10 @@ def skill_items(folder: Path, disabled: Sequence[str]) -> Iterator[TrustItem]:
     """Yield the servers and hooks of the skills below a folder."""
     for path in _skill_files(folder):
         try:
-            data = path.read_bytes() if path.stat().st_size <= _MAX_SKILL_BYTES else b""
+            data = read_regular(path, _MAX_SKILL_BYTES)
         except OSError:
+            continue
+        if len(data) > _MAX_SKILL_BYTES:
             continue
         skill, _ = read_skill(data, str(path))
         if skill is None or skill.name in disabled:

@@ -53,6 +53,22 @@ def test_a_restore_asks_on_a_terminal_and_no_changes_nothing(cli: Cli, tmp_path:
     assert cli("restore", str(tmp_path / "b"), "--yes", "-o", "json").object()["daemon"] == "not running"
 
 
+def test_two_restores_of_one_home_never_meet(cli: Cli, tmp_path: Path) -> None:
+    write_agent(cli.home.root, "ann", "---\nname: ann\n---\nHello.\n")
+    assert cli("run", steps({"text": "one"})).code == 0
+    assert cli("daemon", "stop").code == 0
+    assert cli("backup", str(tmp_path / "b")).code == 0
+    with cli.terminal("restore", str(tmp_path / "b")) as terminal:
+        terminal.wait_for("Restore it?")
+        for options in (["--dry-run"], ["--yes"]):
+            second = cli("restore", str(tmp_path / "b"), *options)
+            assert second.code != 0 and "another restore" in second.err
+        terminal.type("y\n")
+        assert terminal.process.wait(30) == 0
+    assert (cli.home.agents / "ann" / "AGENT.md").exists() and cli.home.database.exists()
+    assert cli("restore", str(tmp_path / "b"), "--yes").code == 0
+
+
 def test_a_damaged_store_is_replaced_by_a_backup(cli: Cli, tmp_path: Path) -> None:
     assert cli("run", steps({"text": "one"})).code == 0
     assert cli("backup", str(tmp_path / "b")).code == 0

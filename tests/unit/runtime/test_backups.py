@@ -247,6 +247,15 @@ async def test_what_was_staged_is_discarded_unless_it_was_decided(home: Home, tm
     assert finish(home) is not None
 
 
+async def test_what_is_gone_is_never_put_in_place(home: Home, tmp_path: Path) -> None:
+    make_backup(home, tmp_path / "b")
+    staged = stage(home, tmp_path / "b")
+    discard(home)
+    with pytest.raises(Conflict, match="nothing was changed"):
+        commit(home, staged)
+    assert finish(home) is None and home.database.exists()
+
+
 @pytest.mark.parametrize(
     ("path", "expected"),
     [

@@ -68,21 +68,22 @@ def restore(invocation: Invocation, file: Path, yes: bool, dry_run: bool) -> Non
     from compozy.daemon import backups  # noqa: PLC0415 - start-up cost
 
     refuse_agents("restore")
-    with StatusLine(enabled=invocation.has_live_notes, activity="checking the backup").moving():
-        staged = backups.stage(invocation.home, _whole(file))
-    try:
-        for line in _what_happens(staged):
-            note(invocation, line)
-        if dry_run:
-            answer = _plain(staged)
-            del answer["manifest"]
-            print_object(invocation, answer, (), name="restore")
-            return
-        confirm(invocation, "Restore it?", yes)
-        with StatusLine(enabled=invocation.has_live_notes, activity="restoring").moving():
-            restored = backups.restore(invocation.home, staged)
-    finally:
-        backups.discard(invocation.home)
+    with backups.alone(invocation.home):
+        with StatusLine(enabled=invocation.has_live_notes, activity="checking the backup").moving():
+            staged = backups.stage(invocation.home, _whole(file))
+        try:
+            for line in _what_happens(staged):
+                note(invocation, line)
+            if dry_run:
+                answer = _plain(staged)
+                del answer["manifest"]
+                print_object(invocation, answer, (), name="restore")
+                return
+            confirm(invocation, "Restore it?", yes)
+            with StatusLine(enabled=invocation.has_live_notes, activity="restoring").moving():
+                restored = backups.restore(invocation.home, staged)
+        finally:
+            backups.discard(invocation.home)
     answer = {
         "path": staged.path,
         "sessions": staged.manifest.sessions,

@@ -9,6 +9,7 @@ from compozy.config.errors import ConfigError
 from compozy.config.mcp.merge import McpLayer
 from compozy.config.mcp.tables import read_servers, server_tables
 from compozy.config.toml_source import TomlSource, read_toml
+from compozy.documents.files import read_regular_text
 from compozy.documents.mcp_json import written_lines
 from compozy.documents.origins import Origins
 
@@ -50,7 +51,7 @@ class Lines:
     def _in_json(self, path: str, name: str, key: str) -> int:
         if path not in self._json:
             try:
-                self._json[path] = written_lines(Path(path).read_text("utf-8"))
+                self._json[path] = written_lines(read_regular_text(Path(path)))
             except (OSError, UnicodeDecodeError):
                 self._json[path] = {}
         lines = self._json[path]
@@ -59,7 +60,7 @@ class Lines:
     def _in_agent(self, path: str) -> int:
         if path not in self._agents:
             try:
-                lines = Origins(Path(path).read_text("utf-8")).lines
+                lines = Origins(read_regular_text(Path(path))).lines
             except (OSError, UnicodeDecodeError):
                 lines = {}
             self._agents[path] = lines.get("mcp_servers", 0)

@@ -5,11 +5,14 @@
 What was there is moved to ``replaced/`` in the home and kept there.
 """
 
+import fcntl
 import hashlib
 import os
 import shutil
 import tarfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
@@ -50,6 +53,38 @@ class Plan(Record, frozen=True, kw_only=True):
     """Those of the parts that the backup holds something of; of the others there was nothing."""
     replaced: str
     created_at: str
+
+
+@contextmanager
+def alone(home: Home) -> Iterator[None]:
+    """Keep every other restore away from this home: what one staged, another must neither remove nor put in place.
+
+    The kernel's lock on the home's folder; it ends with the process, and leaves nothing behind.
+
+    Raises:
+        Conflict: another restore is at work, or waits for an answer.
+        Unavailable: the home cannot be made.
+    """
+    try:
+        home.root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        handle = os.open(home.root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as problem:
+        reason = (problem.strerror or str(problem)).lower()
+        raise Unavailable(
+            f"the home {str(home.root)!r} cannot be used: {reason}; check its owner and mode"
+        ) from problem
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise Conflict(
+                f"another restore works on the home {str(home.root)!r}, or waits for an answer: let it end, then try "
+                "again",
+                code="restore_running",
+            ) from None
+        yield
+    finally:
+        os.close(handle)
 
 
 def stage(home: Home, source: Path) -> Staged:
@@ -96,9 +131,18 @@ def discard(home: Home) -> None:
 
 
 def commit(home: Home, staged: Staged) -> Path:
-    """Decide the swap, durably; return the folder that will keep what is there now."""
+    """Decide the swap, durably; return the folder that will keep what is there now.
+
+    Raises:
+        Conflict: what was staged is gone; a swap would leave an empty home.
+    """
     stamp = times.now()[:23].replace(":", "").replace(".", "-")
     unpacked = home.root / _FOLDER / _STAGED
+    if not (unpacked / STORE).is_file():
+        raise Conflict(
+            f"what was unpacked into {str(unpacked)!r} is gone: nothing was changed; run the restore again",
+            code="restore_lost",
+        )
     plan = Plan(
         parts=staged.manifest.parts,
         brings=tuple(part for part in staged.manifest.parts if os.path.lexists(unpacked / part)),

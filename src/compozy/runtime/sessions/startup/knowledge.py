@@ -7,6 +7,7 @@ because an agent that works without what its people wrote down for it works wron
 import os
 from pathlib import Path
 
+from compozy.documents.files import read_regular
 from compozy.model.errors import Unprocessable
 from compozy.runtime.sessions.containment import OutsideRoots, Roots
 from compozy.runtime.sessions.startup.assembly import strip_envelope, within
@@ -47,9 +48,10 @@ def _read(roots: Roots, path: Path) -> str:
         real = roots.resolve(str(path))
         if not real.is_file():
             raise _unreadable(path, "it is no regular file")
-        if real.stat().st_size > _LARGEST_BYTES:
+        data = read_regular(real, _LARGEST_BYTES)
+        if len(data) > _LARGEST_BYTES:
             raise _unreadable(path, f"it is larger than {_LARGEST_BYTES} bytes")
-        return real.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except OutsideRoots as error:
         raise _unreadable(path, "it leads out of the workspace") from error
     except UnicodeDecodeError as error:

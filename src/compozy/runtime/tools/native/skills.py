@@ -14,6 +14,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from compozy.config.home import Home
+from compozy.documents.files import read_regular
 from compozy.documents.skill_file import SHOWN_DESCRIPTION, Skill, read_skill
 from compozy.lexical.index import LexicalIndex, combine, read_query
 from compozy.lexical.words import split_name, tokens
@@ -168,9 +169,11 @@ def _skills(folder: Path) -> Iterator[tuple[Path, Skill]]:
         if number == _MOST_SKILLS:
             return
         try:
-            data = path.read_bytes() if path.is_file() and path.stat().st_size <= _LARGEST else b""
+            data = read_regular(path, _LARGEST)
         except OSError:
             # A skill that cannot be read is not offered.
+            continue
+        if len(data) > _LARGEST:
             continue
         skill, _ = read_skill(data, str(path))
         if skill is not None:
@@ -188,6 +191,7 @@ def _read_beside(path: Path, wanted: str) -> str:
     target = Path(os.path.realpath(folder / wanted))
     if not target.is_relative_to(folder) or not target.is_file():
         raise NotFound(f"file {wanted!r} does not lie in the skill's folder; skill_view lists its files")
-    if target.stat().st_size > _LARGEST:
+    data = read_regular(target, _LARGEST)
+    if len(data) > _LARGEST:
         raise InvalidRequest(f"file {wanted!r} is larger than {_LARGEST} bytes")
-    return target.read_text("utf-8", "replace")
+    return data.decode("utf-8", "replace")
