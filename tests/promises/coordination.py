@@ -3,6 +3,7 @@
 from tests.promises import Promise
 
 _MESSAGES = "tests/interaction/tools/test_coordination.py::"
+_SERVE = "tests/interaction/tools/test_mcp_serve.py::"
 
 
 def _row(name: str, source: str, text: str, test: str) -> Promise:
@@ -45,6 +46,30 @@ PROMISES: tuple[Promise, ...] = (
         "contract §9, decisions D28",
         "a limited child writes to its family and to nobody else",
         _MESSAGES + "test_a_limited_child_writes_to_its_family_and_to_nobody_else",
+    ),
+    _row(
+        "mcp-serve",
+        "issue 7 item 1",
+        "any MCP client finds an agent, gives it work and reads the answer, over stdio and streamable HTTP",
+        _SERVE + "test_a_client_outside_finds_an_agent_gives_it_work_and_reads_the_answer",
+    ),
+    _row(
+        "mcp-serve-offer",
+        "issue 7 item 1, decisions D28",
+        "exactly what is stated is offered to clients outside, and nothing that only people decide",
+        _SERVE + "test_exactly_what_is_stated_is_offered_and_nothing_that_only_people_decide",
+    ),
+    _row(
+        "mcp-serve-guard",
+        "decisions D16",
+        "a foreign Host or Origin is refused before anything is read",
+        _SERVE + "test_a_foreign_host_or_origin_is_refused_before_anything_is_read",
+    ),
+    _row(
+        "mcp-serve-page",
+        "issue 7",
+        "the page's program runs and its list is the program's",
+        _SERVE + "test_the_page_offers_what_the_program_offers_and_its_program_runs",
     ),
     _row(
         "bounds",

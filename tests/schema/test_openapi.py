@@ -22,6 +22,8 @@ EMPTY = {
     "revokeToolApprovalGrant",
     "feedHostedMcpMessage",
     "releaseHostedMcp",
+    "feedMcpServe",
+    "releaseMcpServe",
     "deleteWorkspace",
     "removeExtension",
 }

@@ -38,6 +38,7 @@ from compozy.runtime.status import DaemonStatus
 from compozy.runtime.tools.hosted import HostedTools, hosted_tools_block
 from compozy.runtime.tools.identities import Identities
 from compozy.runtime.tools.opening import Behind, open_tools
+from compozy.runtime.tools.outside import OutsideTools
 from compozy.runtime.tools.service import Tools
 from compozy.runtime.trust import Trust
 from compozy.runtime.workspaces import Workspaces
@@ -66,6 +67,7 @@ class Services:
     tools: Tools
     callers: Identities
     hosted: HostedTools
+    outside: OutsideTools
     permissions: Permissions
     trust: Trust
     configs: Configs
@@ -161,6 +163,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         tools=tools,
         callers=callers,
         hosted=hosted,
+        outside=OutsideTools(tools, callers),
         trust=trust,
         configs=configs,
         resolver=resolver,
@@ -187,6 +190,7 @@ def _user_home() -> Path | None:
 async def stop_work(services: Services, *, seconds: float) -> None:
     """Stop every session with reason `shutdown`, so that its streams can say so; return within `seconds`."""
     await services.retention.close()
+    await services.outside.close()
     await services.sessions.close(seconds=seconds)
 
 

@@ -1,4 +1,4 @@
-"""The MCP server of one session: the official SDK's low-level server over a pair of streams (contract §6.4).
+"""Our MCP server: the official SDK's low-level server over a pair of streams (contract §6.4).
 
 Imports the SDK: load this module when it is first needed. Who may call what is decided by the `Desk` behind it.
 """
@@ -21,6 +21,7 @@ from mcp.shared.message import SessionMessage
 from compozy.model.tool import ToolContent, ToolDescriptor, ToolResult
 
 SERVER_NAME = "compozy-hosted-tools"
+INSTRUCTIONS = "Tools of the compozy runtime. Start with compozy__tool_search when you look for one."
 # Messages the agent sends ahead of our reading; more and it waits.
 _BUFFERED = 64
 
@@ -48,20 +49,27 @@ class Desk(Protocol):
 class HostedServer:
     """One MCP connection, fed with JSON texts and read as JSON texts."""
 
-    def __init__(self, desk: Desk, *, version: str) -> None:
+    def __init__(
+        self, desk: Desk, *, version: str, name: str = SERVER_NAME, instructions: str = INSTRUCTIONS
+    ) -> None:
         self._desk = desk
         self._bus = InMemorySubscriptionBus()
         self._session: ServerSession | None = None
         self._server: Server[dict[str, object]] = Server(
-            SERVER_NAME,
+            name,
             version=version,
-            instructions="Tools of the compozy runtime. Start with compozy__tool_search when you look for one.",
+            instructions=instructions,
             on_list_tools=self._on_list,
             on_call_tool=self._on_call,
             on_subscriptions_listen=ListenHandler(self._bus),
         )
         self._to_server, self._from_client = anyio.create_memory_object_stream[SessionMessage | Exception](_BUFFERED)
         self._to_client, self._from_server = anyio.create_memory_object_stream[SessionMessage](_BUFFERED)
+
+    @property
+    def lowlevel(self) -> Server[dict[str, object]]:
+        """The SDK's server, for a transport of the SDK."""
+        return self._server
 
     async def run(self) -> None:
         """Serve until `close`."""

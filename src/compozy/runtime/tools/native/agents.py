@@ -1,4 +1,4 @@
-"""agent_list, agent_select, agent_create: which agents there are, which fits a task, and a new one (contract §6.2).
+"""agent_list, agent_info, agent_select, agent_create: which agents there are, which fits, a new one (contract §6.2).
 
 What an agent creates here has no command, servers, hooks or permissions of its own: those are for a person to write.
 """
@@ -20,6 +20,11 @@ _Ids = Annotated[tuple[str, ...], Meta(description="Capability ids.")]
 
 
 class AgentList(Arguments, frozen=True, kw_only=True):
+    workspace: _PLACE = ""
+
+
+class AgentInfo(Arguments, frozen=True, kw_only=True):
+    name: Annotated[str, Meta(min_length=1, description="The agent's name.")]
     workspace: _PLACE = ""
 
 
@@ -65,6 +70,15 @@ class AgentTools:
                 hints=("fleet", "who can"),
             ),
             native(
+                "agent_info",
+                AgentInfo,
+                self._info,
+                "Show one agent with its full capability records and their digests.",
+                title="Show an agent",
+                toolsets=(CATALOG, WORKSPACE),
+                hints=("capabilities", "definition", "describe an agent"),
+            ),
+            native(
                 "agent_select",
                 AgentSelect,
                 self._select,
@@ -88,6 +102,18 @@ class AgentTools:
     async def _list(self, actor: Actor, given: AgentList) -> object:
         found = await self._fleet.visible(await self._places.find(actor, given.workspace))
         return {"agents": [_row(agent) for agent in found.agents if agent.definition_digest]}
+
+    async def _info(self, actor: Actor, given: AgentInfo) -> object:
+        agent = await self._fleet.get(given.name, await self._places.find(actor, given.workspace))
+        return {
+            "agent": {
+                **_row(agent),
+                "permissions": agent.permissions,
+                "capabilities": agent.capabilities,
+                "capabilities_digest": agent.capabilities_digest,
+                "diagnostics": [item.message for item in agent.diagnostics],
+            }
+        }
 
     async def _select(self, actor: Actor, given: AgentSelect) -> object:
         workspace = await self._places.find(actor, given.workspace)

@@ -153,6 +153,9 @@ def _plain(value: object) -> object:
     # Durations are floats with a name of their own.
     if isinstance(value, float):
         return float(value)
+    if isinstance(value, msgspec.Raw):
+        # What agents sent, as it was stored.
+        return msgspec.json.decode(value)
     raise NotImplementedError(f"no JSON for {type(value).__name__}")
 
 
