@@ -76,7 +76,7 @@ class AgentTools:
                 "Show one agent with its full capability records and their digests.",
                 title="Show an agent",
                 toolsets=(CATALOG, WORKSPACE),
-                hints=("capabilities", "definition", "describe an agent"),
+                hints=("capabilities", "digests"),
             ),
             native(
                 "agent_select",
@@ -85,7 +85,7 @@ class AgentTools:
                 "Choose the agent for a task by declared capabilities and enabled skills, with the reasons.",
                 title="Choose an agent",
                 toolsets=(CATALOG, WORKSPACE),
-                hints=("route", "capability", "delegate", "which agent"),
+                hints=("route", "capability", "delegate", "which agent fits"),
             ),
             native(
                 "agent_create",
