@@ -7,6 +7,10 @@ _ACCESS = "tests/unit/config/mcp/test_access.py::"
 _LAYERS = "tests/unit/config/mcp/test_layers.py::"
 _SESSIONS = "tests/interaction/sessions/test_mcp_servers.py::"
 _CLI = "tests/interaction/cli/test_mcp.py::"
+_SERVERS = "tests/interaction/mcp/test_servers.py::"
+_BAD = "tests/interaction/mcp/test_bad_servers.py::"
+_REMOTE = "tests/interaction/mcp/test_remote.py::"
+_OAUTH = "tests/interaction/mcp/test_oauth.py::"
 
 
 def _row(name: str, source: str, text: str, test: str) -> Promise:
@@ -103,5 +107,137 @@ PROMISES: tuple[Promise, ...] = (
         "P35, D1",
         "mcp explain says per key where it stands, shows no value, and names what is not expanded",
         _CLI + "test_each_key_says_where_it_stands_and_no_value_of_a_secret_is_shown",
+    ),
+    _row(
+        "one-server",
+        "contract §5.6",
+        "with hosted tools the agent is given one server, and reaches the configured ones through it",
+        _SERVERS + "test_an_agent_gets_one_server_and_calls_configured_ones_through_it",
+    ),
+    _row(
+        "instances",
+        "issue 7 item 3",
+        "sessions of one workspace share an instance, other workspaces have their own",
+        _SERVERS + "test_sessions_of_one_workspace_share_an_instance_and_other_workspaces_have_their_own",
+    ),
+    _row(
+        "never-started",
+        "P70",
+        "a server that is denied is never started",
+        _SERVERS + "test_a_server_that_is_denied_is_never_started",
+    ),
+    _row(
+        "environment",
+        "P40",
+        "a server that the daemon starts sees the base and its own keys",
+        _SERVERS + "test_a_server_sees_the_base_and_its_own_keys_and_nothing_else",
+    ),
+    _row(
+        "changes",
+        "issue 7 item 3",
+        "tools of a server appear and disappear in running sessions",
+        _SERVERS + "test_tools_appear_and_disappear_in_a_running_session",
+    ),
+    _row(
+        "ends",
+        "P47",
+        "servers end with the daemon, with everything they started",
+        _SERVERS + "test_servers_end_with_the_daemon_also_those_that_will_not",
+    ),
+    _row(
+        "swept",
+        "P47",
+        "servers that a killed daemon left are ended by the next one",
+        _SERVERS + "test_servers_that_a_killed_daemon_left_are_ended_by_the_next_one",
+    ),
+    _row(
+        "injected",
+        "D19",
+        "without hosted tools the resolved set is given to the agent",
+        _SERVERS + "test_without_hosted_tools_the_agent_is_given_the_resolved_set",
+    ),
+    _row(
+        "dies",
+        "issue 7, Bad input",
+        "a server that dies is started again with growing pauses, and says why",
+        _BAD + "test_a_server_that_dies_at_once_is_started_again_with_growing_pauses_and_says_why",
+    ),
+    _row(
+        "dies-in-call",
+        "issue 7, Bad input",
+        "a server that dies during a call fails that call and serves the next",
+        _BAD + "test_a_server_that_dies_during_a_call_fails_that_call_and_is_there_for_the_next",
+    ),
+    _row(
+        "too-much",
+        "issue 7, Bad input",
+        "floods, endless lines and 50 MB end the server with a stated error",
+        _BAD + "test_a_server_that_sends_too_much_is_ended_and_says_so",
+    ),
+    _row(
+        "artifact",
+        "contract §6.3",
+        "a large result of a server is kept as an artifact",
+        _BAD + "test_a_large_result_is_kept_as_an_artifact_and_read_in_pages",
+    ),
+    _row(
+        "bad-schema",
+        "issue 7, Bad input",
+        "a tool with an unusable schema is shown with the reason, the others work",
+        _BAD + "test_tools_with_unusable_schemas_are_shown_with_the_reason_and_the_others_work",
+    ),
+    _row(
+        "collide",
+        "issue 7, Bad input",
+        "names that become one id can be called by nobody",
+        _BAD + "test_names_that_become_one_id_can_be_called_by_nobody",
+    ),
+    _row(
+        "no-secret-shown",
+        "P39",
+        "what a server prints of its secrets is shown nowhere",
+        _BAD + "test_what_a_server_prints_of_its_secrets_is_shown_nowhere",
+    ),
+    _row(
+        "doctor",
+        "issue 7 item 3",
+        "the doctor names servers that do not work",
+        _BAD + "test_a_program_that_does_not_exist_is_stated_and_the_doctor_names_it",
+    ),
+    _row(
+        "remote",
+        "issue 7 item 3",
+        "a remote server that goes and comes back is reached again",
+        _REMOTE + "test_a_remote_server_that_goes_and_comes_back_is_reached_again",
+    ),
+    _row(
+        "headers",
+        "P39",
+        "secret headers reach the server and no file",
+        _REMOTE + "test_headers_reach_the_server_and_their_secrets_nobody_else",
+    ),
+    _row(
+        "login",
+        "issue 7 item 3",
+        "a person logs in by discovery, registration and PKCE, and running sessions get the tools",
+        _OAUTH + "test_a_person_logs_in_and_running_sessions_get_the_tools",
+    ),
+    _row(
+        "refresh",
+        "issue 7 item 3",
+        "a login survives a restart and is renewed when it ends",
+        _OAUTH + "test_a_login_survives_a_restart_and_is_renewed_when_it_ends",
+    ),
+    _row(
+        "taken-back",
+        "issue 7 item 3",
+        "a login that was taken back asks for a person, never by itself",
+        _OAUTH + "test_a_login_that_the_server_takes_back_asks_for_a_person_and_never_by_itself",
+    ),
+    _row(
+        "login-headless",
+        "issue 7 item 3",
+        "mcp auth login prints the address, waits within its bound, and is not for agents",
+        _OAUTH + "test_the_command_prints_the_address_and_waits",
     ),
 )

@@ -1,0 +1,166 @@
+"""Logins at remote MCP servers: discovery, registration, PKCE, tokens in the vault, refresh, logout (issue 7)."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compozy.client import ApiError
+from tests.interaction.mcp.remote import browse, guarded_server, origin, post
+from tests.interaction.mcp.stage import CONFIG, Stage, said
+from tests.kit.cli import Cli
+from tests.kit.daemons import wait_until
+
+LOGIN = "/api/mcp/auth/login"
+
+
+def guarded(folder: Path, url: str, **auth: object) -> Stage:
+    server: dict[str, object] = {"url": url, **({"auth": auth} if auth else {})}
+    return Stage(folder, {}, {"vaulted": server}, config=CONFIG, http=True)
+
+
+def begin(stage: Stage, name: str = "vaulted") -> dict[str, Any]:
+    login: dict[str, Any] = stage.world.client.request("POST", LOGIN, body={"server": name}).json()["login"]
+    return login
+
+
+def finish(stage: Stage, login: dict[str, Any]) -> dict[str, Any]:
+    page = browse(login["url"])
+    assert "You can close this page" in page, page
+
+    def state() -> dict[str, Any]:
+        found: dict[str, Any] = stage.world.client.request("GET", f"/api/mcp/auth/logins/{login['id']}").json()
+        return dict(found["login"])
+
+    wait_until(lambda: state()["state"] != "waiting", "the login is over")
+    return state()
+
+
+def auth_of(stage: Stage) -> dict[str, Any]:
+    (row,) = stage.world.client.request("GET", "/api/mcp/auth").json()["auth"]["servers"]
+    return dict(row)
+
+
+def leaks(stage: Stage, log: Path) -> list[str]:
+    """Return the files of the home in which a token stands."""
+    tokens = [line.split()[1] for line in log.read_text().splitlines() if line.startswith("token ")]
+    assert tokens
+    files = [path for path in stage.world.daemon.home.root.rglob("*") if path.is_file()]
+    return [str(path) for path in files if any(token.encode() in path.read_bytes() for token in tokens)]
+
+
+@pytest.fixture
+def remote(tmp_path: Path) -> Iterator[tuple[Stage, Path, str]]:
+    with guarded_server(tmp_path) as (url, log):
+        stage = guarded(tmp_path, url)
+        yield stage, log, url
+        stage.end()
+
+
+def test_a_person_logs_in_and_running_sessions_get_the_tools(remote: tuple[Stage, Path, str]) -> None:
+    stage, log, url = remote
+    agent = stage.agent()
+    assert not [name for name in agent.tools() if name.startswith("mcp__")]
+    status = stage.wait_state("vaulted", "needs_login")
+    assert status["last_error"] == "it asks for a login: compozy mcp auth login vaulted"
+    assert auth_of(stage)["state"] == "logged_out"
+
+    login = begin(stage)
+    assert login["state"] == "waiting" and login["url"].startswith(origin(url))
+    assert "code_challenge_method=S256" in login["url"] and "/api/mcp/oauth/callback" in login["redirect_uri"]
+    assert finish(stage, login) == {**login, "state": "done", "url": ""}
+    wait_until(lambda: "mcp__vaulted__whisper" in agent.tools(), "the tool is there")
+    assert said(agent.call("mcp__vaulted__whisper", text="HUSH")) == "hush"
+
+    row = auth_of(stage)
+    assert (row["state"], row["can_refresh"], row["scopes"]) == ("logged_in", True, ["use"])
+    words = [line.split()[0] for line in log.read_text().splitlines() if not line.startswith("token")]
+    assert words == ["registered", "logged-in"]
+    assert "registered compozy" in log.read_text() and f"logged-in {url}" in log.read_text()
+    assert not leaks(stage, log)
+
+    stage.world.client.request("POST", "/api/mcp/auth/logout", body={"server": "vaulted"})
+    wait_until(lambda: "mcp__vaulted__whisper" not in agent.tools(), "the tool is gone")
+    assert auth_of(stage)["state"] == "logged_out"
+    assert stage.wait_state("vaulted", "needs_login")
+
+
+def test_a_login_survives_a_restart_and_is_renewed_when_it_ends(tmp_path: Path) -> None:
+    # Shorter than what is refreshed early, so every use renews it.
+    with guarded_server(tmp_path, seconds=20) as (url, log):
+        stage = guarded(tmp_path, url)
+        try:
+            assert finish(stage, begin(stage))["state"] == "done"
+            stage.world.end()
+            stage.world.start()
+            agent = stage.agent()
+            assert said(agent.call("mcp__vaulted__whisper", text="AGAIN")) == "again"
+            assert "refreshed" in log.read_text() and log.read_text().count("registered") == 1
+            assert not leaks(stage, log)
+        finally:
+            stage.end()
+
+
+def test_a_login_that_the_server_takes_back_asks_for_a_person_and_never_by_itself(
+    remote: tuple[Stage, Path, str],
+) -> None:
+    stage, log, url = remote
+    finish(stage, begin(stage))
+    agent = stage.agent()
+    assert said(agent.call("mcp__vaulted__whisper", text="A")) == "a"
+    post(f"{origin(url)}/revoke-all")
+    refused = agent.call("mcp__vaulted__whisper", text="B")
+    assert refused["isError"]
+    assert stage.wait_state("vaulted", "needs_login")
+    assert log.read_text().count("registered") == 1
+
+
+def test_a_refused_login_says_so(tmp_path: Path) -> None:
+    with guarded_server(tmp_path, deny=True) as (url, _):
+        stage = guarded(tmp_path, url)
+        try:
+            login = begin(stage)
+            assert "was refused" in browse(login["url"])
+            path = f"/api/mcp/auth/logins/{login['id']}"
+            wait_until(
+                lambda: stage.world.client.request("GET", path).json()["login"]["state"] == "failed", "it has failed"
+            )
+            found = stage.world.client.request("GET", path).json()["login"]
+            assert found["error"] == "the authorization server refused: access_denied"
+            assert auth_of(stage)["state"] == "logged_out"
+        finally:
+            stage.end()
+
+
+def test_an_answer_that_nobody_waits_for_is_refused(remote: tuple[Stage, Path, str]) -> None:
+    stage, _, _ = remote
+    login = begin(stage)
+    assert "no login waits" in browse(login["redirect_uri"] + "?code=made-up&state=made-up")
+    assert stage.world.client.request("GET", f"/api/mcp/auth/logins/{login['id']}").json()["login"] == login
+
+
+def test_the_command_prints_the_address_and_waits(remote: tuple[Stage, Path, str]) -> None:
+    stage, _, _ = remote
+    cli = Cli(stage.world.daemon.home, stage.world.workspace)
+    late = cli("mcp", "auth", "login", "vaulted", "--timeout", "1")
+    assert late.code == 75 and "open this address to log in at vaulted:\nhttp://127.0.0.1" in late.err
+    shown = cli("mcp", "auth", "status")
+    assert "vaulted" in shown.out and "logged_out" in shown.out
+    agents = cli("mcp", "auth", "login", "vaulted", env={"COMPOZY_SESSION_ID": "ses_1"})
+    assert agents.code == 77
+
+
+@pytest.mark.parametrize(("http", "code"), [(False, "mcp_login_needs_http"), (True, "mcp_server_not_found")])
+def test_a_login_that_cannot_be_is_refused(tmp_path: Path, http: bool, code: str) -> None:
+    stage = Stage(tmp_path, {"local": "good"}, {"far": {"url": "http://127.0.0.1:9/mcp"}}, http=http)
+    try:
+        with pytest.raises(ApiError) as refused:
+            begin(stage, "local" if http else "far")
+        assert refused.value.code == code
+        if http:
+            with pytest.raises(ApiError) as refused:
+                begin(stage, "far")
+            assert refused.value.code == "mcp_login_failed"
+    finally:
+        stage.end()
