@@ -151,7 +151,7 @@ PROMISES: tuple[Promise, ...] = (
         _SERVERS + "test_servers_that_a_killed_daemon_left_are_ended_by_the_next_one",
     ),
     _row(
-        "injected",
+        "injected-set",
         "D19",
         "without hosted tools the resolved set is given to the agent",
         _SERVERS + "test_without_hosted_tools_the_agent_is_given_the_resolved_set",
