@@ -6,6 +6,7 @@ import math
 import random
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,7 +17,10 @@ from bench import selection_data as data
 from bench.harness import ROOT, Bed, Figure, Missing, benchmark
 from compozy.model.errors import LocalError
 from compozy.ocm.policy import Request
+from compozy.ocm.selection import extras
+from compozy.ocm.selection.documents import Document
 from compozy.ocm.selection.engine import Selector
+from compozy.ocm.selection.matching import LexicalMatcher, Matcher
 from compozy.ocm.target import Target
 
 AREA = "Selection"
@@ -66,12 +70,17 @@ def auroc(present: Sequence[float], absent: Sequence[float]) -> float:
     return (total - ones * (ones + 1) / 2) / (ones * len(absent))
 
 
-def toole(bed: Bed, name: str, make: Callable[[], list[Target]]) -> tuple[Quality, Selector]:
+def toole(
+    bed: Bed,
+    name: str,
+    make: Callable[[], list[Target]],
+    matching: Callable[[Sequence[Document]], Matcher] = LexicalMatcher,
+) -> tuple[Quality, Selector]:
     """Return the quality on ToolE's dev rows of a catalogue."""
 
     def run(_: contextlib.ExitStack) -> tuple[Quality, Selector]:
         dev = data.rows("toole/dev.jsonl")
-        selector = Selector(make())
+        selector = Selector(make(), matching=matching)
         ranked, sure = [], []
         for row in dev:
             outcome = selector.select(row["query"], limit=5, explained=False)
@@ -177,15 +186,17 @@ def trained(bed: Bed) -> Figure:
 def bfcl(bed: Bed) -> Quality:
     """Return the quality on BFCL's rows with several candidates."""
 
-    def run(_: contextlib.ExitStack) -> Quality:
-        ranked, sure = [], []
-        for row in data.rows("bfcl/live_multiple_selection.jsonl"):
-            outcome = Selector(data.candidates(row)).select(row["query"], explained=False)
-            ranked.append(([one.id for one in outcome.ranked], row["gold"]))
-            sure.append(outcome.confidence)
-        return judge(ranked, sure)
+    return bed.once("bfcl", lambda _: judge_bfcl(LexicalMatcher))
 
-    return bed.once("bfcl", run)
+
+def judge_bfcl(matching: Callable[[Sequence[Document]], Matcher]) -> Quality:
+    """Judge one way of matching on BFCL's rows."""
+    ranked, sure = [], []
+    for row in data.rows("bfcl/live_multiple_selection.jsonl"):
+        outcome = Selector(data.candidates(row), matching=matching).select(row["query"], explained=False)
+        ranked.append(([one.id for one in outcome.ranked], row["gold"]))
+        sure.append(outcome.confidence)
+    return judge(ranked, sure)
 
 
 @benchmark(
@@ -214,6 +225,135 @@ def bfcl_irrelevance(bed: Bed) -> Figure:
     rows = data.rows("bfcl/live_irrelevance_selection.jsonl")
     doubts = [Selector(data.candidates(row)).select(row["query"], explained=False).confidence for row in rows]
     return Figure(100 * auroc(bfcl(bed).sure, doubts))
+
+
+def by_meaning(bed: Bed) -> Callable[[Sequence[Document]], Matcher]:
+    """Return the semantic matcher's maker; every text is embedded once a run.
+
+    Raises:
+        Missing: the extra is not installed.
+    """
+
+    def run(stack: contextlib.ExitStack) -> Callable[[Sequence[Document]], Matcher]:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        try:
+            return extras.by_meaning(Path(folder) / "embeddings.db")
+        except LocalError as why:
+            raise Missing(why.message) from why
+
+    return bed.once("selection.by_meaning", run)
+
+
+def toole_by_meaning(bed: Bed, name: str, make: Callable[[], list[Target]]) -> tuple[Quality, Selector]:
+    """Return the quality on ToolE's dev rows of a catalogue, by words and meaning."""
+    return toole(bed, name, make, by_meaning(bed))
+
+
+@benchmark(
+    name="selection.semantic_descriptions",
+    area=AREA,
+    text="ToolE: accuracy@1 by descriptions only, with `semantic`",
+    unit="%",
+    target=56,
+    better="more",
+    how="3,000 dev tasks, 199 tools, name and description",
+)
+def semantic_descriptions(bed: Bed) -> Figure:
+    quality, _ = toole_by_meaning(bed, "toole.semantic_descriptions", data.tools)
+    return Figure(100 * quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.semantic_examples",
+    area=AREA,
+    text="ToolE: accuracy@1 with 8 representative examples a tool, with `semantic`",
+    unit="%",
+    target=73,
+    better="more",
+    how="the same; examples chosen from the tool's training tasks by facility location",
+)
+def semantic_examples(bed: Bed) -> Figure:
+    quality, _ = semantic_with_examples(bed)
+    return Figure(100 * quality.accuracy, quality.note())
+
+
+def semantic_with_examples(bed: Bed) -> tuple[Quality, Selector]:
+    """Return quality and selector with representative examples, by words and meaning."""
+    return toole_by_meaning(bed, "toole.semantic_examples", lambda: data.tools(data.examples(representative=True)))
+
+
+@benchmark(
+    name="selection.semantic_abstention",
+    area=AREA,
+    text="ToolE: AUROC of abstention, right tool taken out, with `semantic`",
+    unit="%",
+    target=78,
+    better="more",
+    how="8 representative examples a tool; every third dev task without its tool",
+)
+def semantic_abstention(bed: Bed) -> Figure:
+    quality, selector = semantic_with_examples(bed)
+    return Figure(100 * auroc(quality.sure, absent(selector)))
+
+
+def semantic_bfcl(bed: Bed) -> Quality:
+    """Return the quality on BFCL's rows with several candidates, by words and meaning."""
+
+    def run(_: contextlib.ExitStack) -> Quality:
+        return judge_bfcl(by_meaning(bed))
+
+    return bed.once("bfcl.semantic", run)
+
+
+@benchmark(
+    name="selection.semantic_bfcl",
+    area=AREA,
+    text="BFCL live_multiple: accuracy@1, with `semantic`",
+    unit="%",
+    target=92,
+    better="more",
+    how="name, description and parameters of each row's own candidates; nothing was tuned on BFCL",
+)
+def semantic_bfcl_multiple(bed: Bed) -> Figure:
+    quality = semantic_bfcl(bed)
+    return Figure(100 * quality.accuracy, quality.note())
+
+
+@benchmark(
+    name="selection.semantic_irrelevance",
+    area=AREA,
+    text="BFCL: AUROC of abstention, live_multiple against live_irrelevance, with `semantic`",
+    unit="%",
+    target=84,
+    better="more",
+    how="how sure the selector is of its best candidate",
+)
+def semantic_irrelevance(bed: Bed) -> Figure:
+    rows = data.rows("bfcl/live_irrelevance_selection.jsonl")
+    matching = by_meaning(bed)
+    doubts = [
+        Selector(data.candidates(row), matching=matching).select(row["query"], explained=False).confidence
+        for row in rows
+    ]
+    return Figure(100 * auroc(semantic_bfcl(bed).sure, doubts))
+
+
+@benchmark(
+    name="selection.semantic_query",
+    area=AREA,
+    text="one semantic query among 199 tools",
+    unit="ms",
+    target=8,
+    how="embedding of the task included; median of 200 dev tasks",
+)
+def semantic_query(bed: Bed) -> Figure:
+    _, selector = semantic_with_examples(bed)
+    took = []
+    for row in data.rows("toole/dev.jsonl")[:200]:
+        began = time.perf_counter()
+        selector.select(row["query"], explained=False)
+        took.append((time.perf_counter() - began) * 1000)
+    return Figure(sorted(took)[len(took) // 2])
 
 
 class Speed(NamedTuple):

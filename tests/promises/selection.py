@@ -91,7 +91,20 @@ PROMISES: tuple[Promise, ...] = (
     Promise(
         "selection.semantic",
         "issue 8 item 7",
-        "A small embedding model beside the words",
-        deferred="issue 8: the extra compozy[semantic] is not built",
+        "A small embedding model beside the words finds what shares no word with the task (extra `semantic`)",
+        "tests/unit/ocm/selection/semantic/test_matching.py"
+        "::test_a_task_that_shares_no_word_finds_the_capability_that_is_meant",
+    ),
+    Promise(
+        "selection.semantic-cache",
+        "issue 8 item 7; design.md §2",
+        "Vectors are kept by digest: a text is embedded once over all runs",
+        "tests/unit/ocm/selection/semantic/test_matching.py::test_a_text_is_embedded_once_over_all_runs",
+    ),
+    Promise(
+        "selection.semantic-missing",
+        "issue 8 item 7",
+        "Without the extra a sentence names the command that installs it",
+        "tests/unit/ocm/selection/test_extras.py::test_without_the_extra_a_sentence_says_what_to_install",
     ),
 )

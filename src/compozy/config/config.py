@@ -18,6 +18,7 @@ from compozy.config.sections import (
     ObservabilitySection,
     PermissionsSection,
     RedactSection,
+    SelectionSection,
     SessionSection,
     SkillsSection,
     ToolsSection,
@@ -52,6 +53,7 @@ class Config(Record, frozen=True, kw_only=True):
     mcp_servers: tuple[Free, ...] = ()
     history: HistorySection = HistorySection()
     models_dev: ModelsDevSection = ModelsDevSection()
+    selection: SelectionSection = SelectionSection()
     roles: RolesSection = RolesSection()
     providers: dict[str, Provider] = {}
     notes: tuple[str, ...] = ()

@@ -69,6 +69,7 @@ MEANINGS: dict[str, str] = {
     "observability.max_global_bytes": "* up to this size",
     "trust.mode": "`required`: what a repository brings and would run needs trust; `off` lifts it. Home file only",
     "history.max_age": "states of agent folders kept before each change are removed after this long; `0s` keeps them",
+    "selection.semantic": "agents are chosen by meaning beside words; needs the extra `compozy[semantic]`",
     "models_dev.url": "catalogue such as https://models.dev/api.json; only `compozy provider refresh` asks it",
     "history.max_bytes": "kept states together take at most this much; the oldest go first",
     "hooks.declarations": "* programs to run on events",

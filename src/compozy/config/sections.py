@@ -249,6 +249,12 @@ class HistorySection(Record, frozen=True, kw_only=True):
     max_bytes: Annotated[int, msgspec.Meta(ge=1 << 20)] = 256 << 20
 
 
+class SelectionSection(Record, frozen=True, kw_only=True):
+    """[selection]: how an agent is chosen for a task; `semantic` needs the extra `compozy[semantic]`."""
+
+    semantic: bool = False
+
+
 class ModelsDevSection(Record, frozen=True, kw_only=True):
     """[models_dev]: where facts about models are fetched from when somebody asks; empty reaches nothing."""
 

@@ -13,7 +13,9 @@ from compozy.model.definition import PERMISSION_MODES
 from compozy.model.record import Record
 
 # One daemon serves all workspaces: these belong to the home alone.
-_HOME_ONLY = frozenset({"daemon", "http", "log", "redact", "trust", "limits", "observability", "models_dev"})
+_HOME_ONLY = frozenset(
+    {"daemon", "http", "log", "redact", "trust", "limits", "observability", "models_dev", "selection"}
+)
 # These start programs, reach servers, or open tools.
 _NEEDS_TRUST = frozenset({"hooks", "mcp_servers", "tools"})
 

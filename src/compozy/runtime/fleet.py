@@ -17,10 +17,13 @@ from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.documents.agents import LoadedAgent
 from compozy.model.agent import Agent, AgentDiagnostic, Origin, SourceState
-from compozy.model.errors import InvalidRequest, NotFound
+from compozy.model.errors import Conflict, InvalidRequest, LocalError, NotFound
 from compozy.model.fleet import Definitions
 from compozy.model.selection import Selection
 from compozy.model.workspace import Workspace
+from compozy.ocm.selection.documents import Document
+from compozy.ocm.selection.extras import CACHE_NAME, by_meaning
+from compozy.ocm.selection.matching import LexicalMatcher, Matcher
 from compozy.runtime.agent_view import agent_payload, broken_payload
 from compozy.runtime.builtin_agents import builtin_agent
 from compozy.runtime.configs import Configs
@@ -212,12 +215,27 @@ class Fleet:
             skills = enabled_skills(usable, roots)
         key = tuple((row.name, row.definition_digest, row.capabilities_digest, row.category_path) for row in usable)
         if skills or self._selector is None or self._selector[0] != key:
-            selector = AgentSelector(usable, skills)
+            selector = AgentSelector(usable, skills, self._matching())
             if not skills:
                 self._selector = (key, selector)
         else:
             selector = self._selector[1]
         return selector.select(task, default, wishes)
+
+    def _matching(self) -> Callable[[Sequence[Document]], Matcher]:
+        """Return how tasks are matched: by words, or by meaning too where the settings say so.
+
+        Raises:
+            Conflict: the settings want the extra `semantic`, which is not installed.
+        """
+        if not self._config_in(None).selection.semantic:
+            return LexicalMatcher
+        try:
+            return by_meaning(self._home.root / "cache" / CACHE_NAME)
+        except LocalError as error:
+            raise Conflict(
+                f"[selection] semantic is on: {error.message}, or turn it off", code=error.code, hint=error.hint
+            ) from error
 
 
 def _visible(agent: DiscoveredAgent) -> VisibleAgent:

@@ -5,17 +5,17 @@ words. Deterministic: the same agents and task give the same ranking and reasons
 the default agent is taken. It never looks into an agent's prompt.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from compozy.lexical.index import LexicalIndex, Query, Scores, combine, read_query
-from compozy.lexical.words import split_name, tokens
+from compozy.lexical.words import split_name
 from compozy.model.agent import Agent
 from compozy.model.capability import Capability
 from compozy.model.errors import InvalidRequest
 from compozy.model.selection import Candidate, Rejected, Selection
-from compozy.ocm.selection.documents import Document, Field, document_words, name_field
-from compozy.ocm.selection.fit import DEFAULT_MINIMUM, Fit, measure
+from compozy.ocm.selection.documents import Document, Field, name_field
+from compozy.ocm.selection.fit import DEFAULT_MINIMUM
+from compozy.ocm.selection.matching import LexicalMatcher, Matched, Matcher
 from compozy.ocm.selection.reasons import explain
 
 _CANDIDATES = 10
@@ -31,17 +31,26 @@ class Wishes(NamedTuple):
 
 class _Match(NamedTuple):
     total: float
-    fit: Fit
+    confidence: float
     document: int
-
-
-_NOTHING = Fit(0.0, 0.0, 0.0)
+    told: tuple[str, ...]
 
 
 class AgentSelector:
-    """A fleet ready for selection. `skills` names the enabled skills of each agent; it does not change afterwards."""
+    """A fleet ready for selection; it does not change afterwards.
 
-    def __init__(self, agents: Sequence[Agent], skills: Mapping[str, Collection[str]] | None = None) -> None:
+    Args:
+        agents: the fleet.
+        skills: the enabled skills of each agent.
+        matching: makes the matcher of the documents; by words when omitted.
+    """
+
+    def __init__(
+        self,
+        agents: Sequence[Agent],
+        skills: Mapping[str, Collection[str]] | None = None,
+        matching: Callable[[Sequence[Document]], Matcher] = LexicalMatcher,
+    ) -> None:
         self._agents = {agent.name: agent for agent in agents if agent.definition_digest or not agent.diagnostics}
         self._skills = skills or {}
         self._documents: list[Document] = []
@@ -50,7 +59,7 @@ class AgentSelector:
             for capability in agent.capabilities or (None,):
                 self._owners.append((agent.name, capability))
                 self._documents.append(_read(agent, capability))
-        self._index = LexicalIndex(map(document_words, self._documents))
+        self._matcher = matching(self._documents)
 
     def select(self, task: str, default: str, wishes: Wishes | None = None) -> Selection:
         """Choose for a task; `default` is who works when none fits.
@@ -84,17 +93,15 @@ class AgentSelector:
     def _rank(
         self, task: str, wanted: Wishes, lacking: Mapping[str, str]
     ) -> tuple[tuple[Candidate, ...], tuple[Rejected, ...]]:
-        query = read_query(tokens(task))
-        scores = self._index.score(query)
         out = {number for number, (name, _) in enumerate(self._owners) if name in lacking}
-        matches = self._matches(query, scores, combine(scores, out))
+        matches = self._matches(self._matcher.match(task, out))
         candidates, rejected = [], [Rejected(name=name, reason=lack) for name, lack in lacking.items()]
         for name in self._agents:
             if name in lacking:
                 continue
             match = matches.get(name)
             # Having every required capability is a fit by itself, whatever the words are.
-            if wanted.required or (match is not None and match.fit.confidence >= DEFAULT_MINIMUM):
+            if wanted.required or (match is not None and match.confidence >= DEFAULT_MINIMUM):
                 candidates.append(self._candidate(name, match, task, wanted))
             else:
                 rejected.append(Rejected(name=name, reason=_unlike(match)))
@@ -103,19 +110,15 @@ class AgentSelector:
         rejected.sort(key=lambda one: (-near.get(one.name, 0.0), one.name))
         return tuple(candidates[:_CANDIDATES]), tuple(rejected[:_CANDIDATES])
 
-    def _matches(self, query: Query, scores: Scores, totals: Mapping[int, float]) -> dict[str, _Match]:
+    def _matches(self, matched: Matched) -> dict[str, _Match]:
         """Return the best document of every agent that shares anything with the task."""
         best: dict[str, int] = {}
-        for number in sorted(totals):
+        for number in sorted(matched.totals):
             name = self._owners[number][0]
-            if name not in best or totals[number] > totals[best[name]]:
+            if name not in best or matched.totals[number] > matched.totals[best[name]]:
                 best[name] = number
         return {
-            name: _Match(
-                totals[number],
-                measure(self._index, query, number, scores.groups.get(number, 0.0), scores.length),
-                number,
-            )
+            name: _Match(matched.totals[number], matched.confidence(number), number, matched.told(number))
             for name, number in best.items()
         }
 
@@ -124,8 +127,8 @@ class AgentSelector:
         return Candidate(
             name=name,
             score=round(match.total, 4) if match else 0.0,
-            confidence=round((match.fit if match else _NOTHING).confidence, 4),
-            reasons=explain(self._documents[match.document], task) if match else (),
+            confidence=round(match.confidence, 4) if match else 0.0,
+            reasons=(*explain(self._documents[match.document], task), *match.told) if match else (),
             capability=capability.id if capability else "",
             missing_inputs=capability.context_needed if capability else (),
             preferred=tuple(one for one in wanted.preferred if not self._lack(name, one)),
@@ -168,7 +171,7 @@ def _read(agent: Agent, capability: Capability | None) -> Document:
 def _unlike(match: _Match | None) -> str:
     if match is None:
         return "shares no word with the task"
-    return f"hardly resembles the task: right with {match.fit.confidence:.0%}, below {DEFAULT_MINIMUM:.0%}"
+    return f"hardly resembles the task: right with {match.confidence:.0%}, below {DEFAULT_MINIMUM:.0%}"
 
 
 def _told_preferred(candidate: Candidate) -> tuple[str, ...]:

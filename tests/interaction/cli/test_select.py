@@ -72,3 +72,21 @@ def test_run_takes_the_agent_that_select_names(workspace: Cli) -> None:
     ran = workspace("run", "please review this change", "-o", "json").json()
     assert isinstance(chosen, dict) and isinstance(ran, dict)
     assert (ran["agent"], ran["agent_reason"]) == (chosen["agent"], chosen["reason"]) and chosen["fits"] is True
+
+
+def test_by_meaning_an_agent_is_found_that_shares_no_word_with_the_task(cli: Cli) -> None:
+    write_agent(cli.folder / ".compozy", "nurse", REVIEWER.replace("reviewer", "nurse"))
+    (cli.folder / ".compozy/agents/nurse/capabilities.toml").write_text(
+        '[[capabilities]]\nid = "triage"\nsummary = "Help patients with headache, fever and other symptoms"\n'
+        'outcome = "What to do about an illness"\n'
+    )
+    task = "my throat is sore"
+    assert cli("config", "set", "selection.semantic", "true").code == 0
+    assert cli("daemon", "start").code == 0
+    assert cli("workspace", "add", ".").code == 0
+
+    call = cli("select", task, "-o", "json")
+
+    answer = call.json()
+    assert isinstance(answer, dict)
+    assert (answer["agent"], answer["fits"]) == ("nurse", True), call.out

@@ -1,5 +1,6 @@
 """`compozy ocm select`: which capability of a catalogue a task goes to, and why (issue 8 items 4 and 7)."""
 
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,13 +13,17 @@ from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_request, read_targets, request_options
-from compozy.cli.output import clean, write
+from compozy.cli.output import clean, note, write
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
     from compozy.ocm.endpoints.choice import Choice
+    from compozy.ocm.selection.documents import Document
     from compozy.ocm.selection.engine import Selector
+    from compozy.ocm.selection.matching import Matcher
     from compozy.ocm.selection.outcome import Outcome, Plan
+
+    Matching = Callable[[Sequence[Document]], Matcher]
 
 
 @ocm_command(
@@ -38,6 +43,7 @@ if TYPE_CHECKING:
 @click.option("--explain", is_flag=True, help="Also show the others, and who was refused by which rule.")
 @click.option("--model", "model_file", metavar="FILE", help="A model that `ocm train` wrote for this catalogue.")
 @click.option("--outcomes", metavar="FILE", help="Outcomes that `ocm learn` keeps: they become priors.")
+@click.option("--semantic", is_flag=True, help="Match by meaning beside words; needs the extra `compozy[semantic]`.")
 @pass_invocation
 def command(
     invocation: Invocation,
@@ -50,6 +56,7 @@ def command(
     explain: bool,
     model_file: str | None,
     outcomes: str | None,
+    semantic: bool,
     **demands: object,
 ) -> int:
     """Choose a capability for TASK among the manifests at PATHS. Hard constraints decide first, then words.
@@ -59,7 +66,7 @@ def command(
     from compozy.ocm.selection.plans import make_plan  # noqa: PLC0415 - start-up cost
 
     request = read_request(demands)
-    selector = make_selector(paths, model_file, outcomes)
+    selector = make_selector(paths, model_file, outcomes, matching_of(invocation, semantic=semantic))
     if is_plan:
         plan = make_plan(selector, task, request, minimum=minimum)
         outcome = plan.outcome
@@ -85,21 +92,44 @@ def report_none_fits(invocation: Invocation, outcome: "Outcome", tool: str) -> N
     report_problems(invocation, [Problem(code="none-fits", field="", message=outcome.reason)], tool=tool)
 
 
-def make_selector(paths: tuple[str, ...], model_file: str | None, outcomes: str | None) -> "Selector":
+def matching_of(invocation: Invocation, *, semantic: bool) -> "Matching":
+    """Return how tasks are matched: by words, or by meaning too.
+
+    Raises:
+        LocalError: the extra `semantic` is wanted and not installed.
+    """
+    if not semantic:
+        from compozy.ocm.selection.matching import LexicalMatcher  # noqa: PLC0415 - start-up cost
+
+        return LexicalMatcher
+    from compozy.ocm.selection.extras import CACHE_NAME, by_meaning  # noqa: PLC0415 - start-up cost
+
+    def told(done: int, new: int) -> None:
+        if done < new:
+            note(invocation, f"embedded {done:,} of {new:,} new texts")
+
+    return by_meaning(invocation.home.root / "cache" / CACHE_NAME, told)
+
+
+def make_selector(
+    paths: tuple[str, ...], model_file: str | None, outcomes: str | None, matching: "Matching | None" = None
+) -> "Selector":
     """Return the selector of a catalogue on disk."""
     from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.engine import Selector  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.matching import LexicalMatcher  # noqa: PLC0415 - start-up cost
 
     targets = read_targets(paths)
     if outcomes is not None:
         from compozy.ocm.selection.outcomes import read_results, with_learned  # noqa: PLC0415 - start-up cost
 
         targets = with_learned(targets, read_results(Path(outcomes)), datetime.now(UTC))
-    if model_file is None:
-        return Selector(targets)
-    from compozy.ocm.selection.model_files import catalogue_digest, load_model  # noqa: PLC0415 - start-up cost
+    model = None
+    if model_file is not None:
+        from compozy.ocm.selection.model_files import catalogue_digest, load_model  # noqa: PLC0415 - start-up cost
 
-    return Selector(targets, load_model(Path(model_file), catalogue_digest(list(map(read_target, targets)))))
+        model = load_model(Path(model_file), catalogue_digest(list(map(read_target, targets))))
+    return Selector(targets, model, matching or LexicalMatcher)
 
 
 def told_endpoint(choice: "Choice") -> str:

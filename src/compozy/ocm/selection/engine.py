@@ -5,18 +5,17 @@ the others fill slots of a plan. Prices and latency bound a request as constrain
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
 import msgspec
 
-from compozy.lexical.index import LexicalIndex, Query, Scores, combine, read_query
-from compozy.lexical.words import tokens
 from compozy.ocm.endpoints.choice import choose_endpoint
 from compozy.ocm.policy import Decision, Request
 from compozy.ocm.selection.admission import Admission
-from compozy.ocm.selection.documents import document_words, read_target
-from compozy.ocm.selection.fit import DEFAULT_MINIMUM, measure
+from compozy.ocm.selection.documents import Document, read_target
+from compozy.ocm.selection.fit import DEFAULT_MINIMUM
+from compozy.ocm.selection.matching import LexicalMatcher, Matched, Matcher
 from compozy.ocm.selection.outcome import Outcome, Ranked, Refused
 from compozy.ocm.selection.reasons import explain
 from compozy.ocm.target import Target
@@ -34,14 +33,25 @@ class Classifier(Protocol):
 
 
 class Selector:
-    """A catalogue ready for selection; it does not change afterwards."""
+    """A catalogue ready for selection; it does not change afterwards.
 
-    def __init__(self, targets: Sequence[Target], model: Classifier | None = None) -> None:
+    Args:
+        targets: the catalogue.
+        model: a trained model of it, which then decides instead of the match.
+        matching: makes the matcher of the documents; by words when omitted.
+    """
+
+    def __init__(
+        self,
+        targets: Sequence[Target],
+        model: Classifier | None = None,
+        matching: Callable[[Sequence[Document]], Matcher] = LexicalMatcher,
+    ) -> None:
         self.targets = tuple(targets)
         self._model = model
         self._ids = [target.id for target in self.targets]
         self._documents = [read_target(target) for target in self.targets]
-        self._index = LexicalIndex(map(document_words, self._documents))
+        self._matcher = matching(self._documents)
         self._admission = Admission(self.targets)
         self._helpers = {number for number, target in enumerate(self.targets) if not target.primary}
         self._priors = {n: (t.prior - 0.5) * PRIOR_WEIGHT for n, t in enumerate(self.targets) if t.prior != 0.5}
@@ -66,14 +76,13 @@ class Selector:
         if not helpers:
             for number in self._helpers:
                 refused.setdefault(number, _HELPER)
-        query = read_query(tokens(task))
-        scores = self._index.score(query)
-        told = self._tell_refused(refused, scores) if refused else ()
+        matched = self._matcher.match(task, refused)
+        told = self._tell_refused(refused, matched.resemblance) if refused else ()
         sure = self._classify(task, refused)
-        totals = self._add_priors(combine(scores, refused) if sure is None else dict(sure))
+        totals = self._add_priors(matched.totals if sure is None else dict(sure))
         order = _best(totals, self._ids, limit)
         ranked = tuple(
-            self._rank(number, totals[number], query, scores, sure, task if explained else "") for number in order
+            self._rank(number, totals[number], matched, sure, task if explained else "") for number in order
         )
         outcome = self._conclude(ranked, refused, told, minimum)
         if not outcome.chosen:
@@ -100,17 +109,14 @@ class Selector:
         }
 
     def _rank(
-        self, number: int, total: float, query: Query, scores: Scores, sure: Mapping[int, float] | None, task: str
+        self, number: int, total: float, matched: Matched, sure: Mapping[int, float] | None, task: str
     ) -> Ranked:
-        if sure is None:
-            confidence = measure(self._index, query, number, scores.groups.get(number, 0.0), scores.length).confidence
-        else:
-            confidence = sure[number]
+        confidence = matched.confidence(number) if sure is None else sure[number]
         return Ranked(
             id=self.targets[number].id,
             score=round(min(total, 1.0), 4),
             confidence=round(confidence, 4),
-            reasons=explain(self._documents[number], task) if task else (),
+            reasons=(*explain(self._documents[number], task), *matched.told(number)) if task else (),
         )
 
     def _conclude(
@@ -142,9 +148,9 @@ class Selector:
             refused_by_rule=dict(sorted(Counter(verdict.rule for verdict in refused.values()).items())),
         )
 
-    def _tell_refused(self, refused: Mapping[int, Decision], scores: Scores) -> tuple[Refused, ...]:
+    def _tell_refused(self, refused: Mapping[int, Decision], resemblance: Mapping[int, float]) -> tuple[Refused, ...]:
         # Whoever was kept out although it matched is what a person asks about first.
-        order = sorted(refused, key=lambda number: (-scores.groups.get(number, 0.0), self.targets[number].id))
+        order = sorted(refused, key=lambda number: (-resemblance.get(number, 0.0), self.targets[number].id))
         return tuple(
             Refused(id=self.targets[number].id, rule=refused[number].rule, reason=refused[number].reason)
             for number in order[:_SHOWN_REFUSED]

@@ -1,0 +1,24 @@
+"""The seam between selection and whatever turns text into vectors: a local model or an embeddings endpoint."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """Turns texts into vectors.
+
+    Attributes:
+        identity: name and digest of the model; vectors of another identity are never compared with its own.
+    """
+
+    @property
+    def identity(self) -> str: ...
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Return one row of length one for each text, shape (texts, dimensions); the same text gives the same row."""
+        ...
