@@ -44,7 +44,7 @@ GROUPS: tuple[GroupEntry, ...] = (
     GroupEntry("tool approvals", "Answers about tools that are remembered."),
     GroupEntry("toolsets", "Groups of tools."),
     GroupEntry("trust", "Decide what workspaces may run."),
-    GroupEntry("mcp", "See which MCP servers agents are given, how they are; serve MCP clients."),
+    GroupEntry("mcp", "MCP servers that agents are given; serve MCP clients."),
     GroupEntry("mcp auth", "Logins at remote MCP servers."),
     GroupEntry("ocm", "Check, format, convert and publish Open Capability Manifests."),
     GroupEntry("vault", "Keep secrets encrypted, and use them by name."),
