@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Install the real agents that `make e2e` talks to, pinned, each in an environment of its own, into a cache folder.
+"""Install the real agents and MCP servers of `make e2e`, pinned, each in an environment of its own, into a cache.
 
 Usage: scripts/install_agents.py [--cache DIR] [NAME ...]      (default: all of them, into .cache/agents)
 
@@ -30,6 +30,7 @@ NPM = {
     "sdk-example": ("@agentclientprotocol/sdk", "1.9.0", "dist/examples/agent.js", ()),
     "claude-agent-acp": ("@agentclientprotocol/claude-agent-acp", "0.49.0", "dist/index.js", ()),
     "opencode": ("opencode-ai", "1.18.33", "bin/opencode.exe", ("acp",)),
+    "mcp-filesystem": ("@modelcontextprotocol/server-filesystem", "2026.8.31", "dist/index.js", ()),
 }
 PIP = {
     "agentao": ("agentao[cli]", "0.5.17", (3, 11), "agentao", ("--acp",)),
@@ -40,8 +41,9 @@ PIP = {
         "fast-agent",
         ("acp", "--model", "generic.fake-model", "-x"),
     ),
+    "mcp-time": ("mcp-server-time", "2026.10.19", (3, 10), "mcp-server-time", ()),
 }
-NAMES = ("sdk-example", "agentao", "fast-agent", "claude-agent-acp", "opencode")
+NAMES = ("sdk-example", "agentao", "fast-agent", "claude-agent-acp", "opencode", "mcp-filesystem", "mcp-time")
 
 
 class CannotBeHad(Exception):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[2]
 CACHE = Path(os.environ.get("COMPOZY_E2E_CACHE", ROOT / ".cache" / "agents"))
 
+SERVERS = ("mcp-filesystem", "mcp-time")
 Configure = Callable[[str, Path], dict[str, str]]
 
 
@@ -123,6 +124,8 @@ AGENTS: Mapping[str, RealAgent] = {
 def chosen() -> tuple[str, ...]:
     """Return the agents this run is about: COMPOZY_E2E_AGENTS (names separated by spaces), else all."""
     names = tuple(os.environ.get("COMPOZY_E2E_AGENTS", "").split()) or tuple(AGENTS)
+    # MCP servers are installed by the same names, and are no agents.
+    names = tuple(name for name in names if name not in SERVERS)
     unknown = [name for name in names if name not in AGENTS]
     if unknown:
         raise ValueError(f"COMPOZY_E2E_AGENTS names {unknown[0]!r}; known are {', '.join(AGENTS)}")

@@ -240,4 +240,10 @@ PROMISES: tuple[Promise, ...] = (
         "mcp auth login prints the address, waits within its bound, and is not for agents",
         _OAUTH + "test_the_command_prints_the_address_and_waits",
     ),
+    _row(
+        "published",
+        "issue 7, Real components",
+        "published servers of npm and PyPI work through the daemon",
+        "tests/e2e/test_published_servers.py::test_the_filesystem_server_of_npm_reads_a_file_of_the_workspace",
+    ),
 )

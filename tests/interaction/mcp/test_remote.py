@@ -2,6 +2,9 @@
 
 from pathlib import Path
 
+import pytest
+
+from compozy.client import ApiError
 from tests.interaction.mcp.remote import program
 from tests.interaction.mcp.stage import CONFIG, Stage, said
 from tests.kit.daemons import free_port, wait_until
@@ -69,5 +72,22 @@ def test_a_server_that_is_not_there_is_stated_and_the_session_goes_on(tmp_path: 
         agent = stage.agent()
         assert [name for name in agent.tools() if name.startswith("mcp__")] == ["mcp__well__echo"]
         assert stage.wait_state("far", "backoff", "failed")["last_error"]
+    finally:
+        stage.end()
+
+
+def test_a_secret_header_that_leads_nowhere_keeps_a_session_from_being_created(tmp_path: Path) -> None:
+    config = """
+[[mcp_servers]]
+name = "far"
+url = "http://127.0.0.1:9/mcp"
+[mcp_servers.secret_headers]
+X-Key = "env:NOT_SET_ANYWHERE"
+"""
+    stage = Stage(tmp_path, {}, {}, config=config)
+    try:
+        with pytest.raises(ApiError) as refused:
+            stage.agent()
+        assert refused.value.code == "mcp_secret_unresolved" and "NOT_SET_ANYWHERE" in str(refused.value)
     finally:
         stage.end()
