@@ -26,6 +26,12 @@ PROMISES: tuple[Promise, ...] = (
         test=_BACKUP + "test_two_restores_of_one_home_never_meet",
     ),
     Promise(
+        "durable.backup_outside",
+        "issue 6 durability",
+        "No file of the home is ever the target of a backup, by whatever way it is named.",
+        test=_BACKUPS + "test_no_file_of_the_home_is_ever_the_target_of_a_backup",
+    ),
+    Promise(
         "durable.start_without_room",
         "issue 6 bad input",
         "A daemon that finds no room for its home ends in a sentence with a next step.",

@@ -71,6 +71,10 @@ def describe(error: BaseException) -> Failure:
         return local(error.message, code=error.code, remedy=error.hint or "", exit_code=_status_exit(error))
     if isinstance(error, OSError):
         return local(_os_sentence(error), code="local_error")
+    if isinstance(error, UnicodeEncodeError) and "surrogate" in error.reason:
+        # An argument or a file's name that is not UTF-8, on its way to the daemon or the terminal.
+        said = str(error.object)[max(0, error.start - 20) : error.end + 20]
+        return local(f"{said!r} is not UTF-8; rename it or name another", code="not_utf8", exit_code=EXIT_USAGE)
     if os.environ.get("COMPOZY_DEBUG"):
         import traceback  # noqa: PLC0415 - start-up cost
 

@@ -18,7 +18,7 @@ from compozy.model import times
 from compozy.model.errors import CompozyError
 from compozy.model.retention import Limits, Reason, RemovedSession, RetentionReport, RetentionState
 from compozy.model.status import Retention as RetentionHealth
-from compozy.runtime.sessions.blobs import orphaned_folders, remove_folder
+from compozy.runtime.sessions.blobs import orphaned_folders, remove_broken_uploads, remove_folder
 from compozy.runtime.sessions.service import Sessions
 from compozy.store.interface import OldSession, SessionQuery, Store
 
@@ -206,6 +206,7 @@ class Retention:
         for session_id, folder in await asyncio.to_thread(orphaned_folders, self._home):
             if await self._store.get_session(session_id) is None:
                 await asyncio.to_thread(remove_folder, folder)
+        await asyncio.to_thread(remove_broken_uploads, self._home)
 
     async def _tidied(self) -> None:
         """Wait until the store has given the space back, for a bounded time."""

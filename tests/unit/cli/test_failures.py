@@ -103,3 +103,11 @@ def test_a_fault_of_ours_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> 
 
 def test_terminal_commands_in_a_message_are_taken_out() -> None:
     assert "\x1b" not in render(local("bad \x1b[2J name", code="x"), "human")
+
+
+def test_an_argument_that_is_not_utf8_is_no_fault_of_ours() -> None:
+    with pytest.raises(UnicodeEncodeError) as caught:
+        "--agent \udcff".encode()
+    failure = describe(caught.value)
+    assert failure.exit_code == describe(click.UsageError("x")).exit_code
+    assert "is not UTF-8" in failure.message and "udcff" in failure.message

@@ -85,9 +85,40 @@ async def test_a_backup_never_replaces_a_file_unasked_nor_lands_in_what_it_copie
         make_backup(home, Path("b"))
     with pytest.raises(NotFound, match="not a folder"):
         make_backup(home, tmp_path / "none" / "b")
-    with pytest.raises(InvalidRequest, match="outside of the home"):
+    with pytest.raises(InvalidRequest, match="outside of "):
         make_backup(home, home.agents / "b")
     assert not [path for path in home.agents.rglob("*") if path.name.startswith(".b")]
+
+
+@pytest.mark.parametrize("name", ["compozy.db-wal", "compozy.db-shm", "daemon.lock", "new", "logs/compozy.log"])
+async def test_no_file_of_the_home_is_ever_the_target_of_a_backup(home: Home, tmp_path: Path, name: str) -> None:
+    (home.root / "logs").mkdir(exist_ok=True)
+    (tmp_path / "way").symlink_to(home.root)
+    store = SqliteStore(home.database)
+    await store.open()
+    await store.append_events(ID, make_drafts(50))
+    before = {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()}
+    for root in (home.root, tmp_path / "way"):
+        with pytest.raises(InvalidRequest, match="outside of "):
+            make_backup(home, root / name, overwrite=True)
+    assert {path: path.read_bytes() for path in home.root.rglob("*") if path.is_file()} == before
+    await store.close()
+    assert await events_of(home) == 150
+
+
+@pytest.mark.parametrize(
+    "name", ["a\0b", "x" * 300, "x" * 240, "y" * 300 + "/b", "z/" * 3000 + "b", "\ud800", "\udcff"]
+)
+async def test_a_name_that_no_file_can_have_is_refused_in_words(home: Home, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InvalidRequest, match=r"absolute|too long|UTF-8"):
+        make_backup(home, Path(f"{tmp_path}/{name}"))
+
+
+async def test_a_device_or_pipe_is_never_replaced_by_a_backup(home: Home, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(Conflict, match="exists already"):
+        make_backup(home, tmp_path / "pipe", overwrite=True)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["home", "pipe"]
 
 
 async def test_a_backup_is_one_moment_while_the_store_is_written(home: Home, tmp_path: Path) -> None:

@@ -32,6 +32,8 @@ from compozy.store.copying import StoreFacts, copy_store
 # Events are JSON: the fastest level already makes a fifth of them.
 _LEVEL = 1
 _BLOCK = 1 << 20
+# While it is written, the name has a mark of its own around it. Linux: 255 bytes a name, 4,096 a path.
+_LONGEST_NAME, _LONGEST_PATH = 200, 3_500
 
 
 def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwrite: bool = False) -> BackupReport:
@@ -87,18 +89,24 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
 
 
 def _check_target(home: Home, target: Path, overwrite: bool) -> None:
-    if not target.is_absolute():
+    if not target.is_absolute() or "\0" in str(target):
         raise InvalidRequest(f"path {str(target)!r} is not absolute; give the whole path of the file to write")
+    try:
+        lengths = [len(part.encode("utf-8")) for part in (str(target), *target.parts)]
+    except UnicodeEncodeError as problem:
+        raise InvalidRequest(f"path {str(target)!r} is not UTF-8; name another") from problem
+    if lengths[0] > _LONGEST_PATH or max(lengths[1:]) > _LONGEST_NAME:
+        raise InvalidRequest(f"path {str(target)[:40]!r}… is too long: a name has {_LONGEST_NAME} bytes at most")
     if not target.parent.is_dir():
         raise NotFound(f"{str(target.parent)!r} is not a folder; make it first", code="folder_missing")
-    folder = Path(os.path.realpath(target.parent))
-    for part in (*PARTS, *SECRET_PARTS, STORE):
-        taken = home.root / part
-        if folder / target.name == taken or folder == taken or taken in folder.parents:
-            raise InvalidRequest(f"{str(target)!r} lies in what is backed up; choose a place outside of the home")
+    # Nothing of the home may be a target: its log, lock and the store's own files are in use now.
+    if Path(os.path.realpath(target.parent)).is_relative_to(os.path.realpath(home.root)):
+        raise InvalidRequest(
+            f"{str(target)!r} lies in the home that is backed up; choose a place outside of {str(home.root)!r}"
+        )
     if target.is_dir():
         raise Conflict(f"{str(target)!r} is a folder; give the name of a file in it", code="backup_exists")
-    if not overwrite and os.path.lexists(target):
+    if os.path.lexists(target) and not (overwrite and (target.is_file() or target.is_symlink())):
         raise _exists(target)
 
 

@@ -5,13 +5,17 @@ Blocking: call it in a thread. Contract §1.1. Links are removed, never followed
 
 import logging
 import shutil
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from compozy.documents.atomic import TEMPORARY_PREFIX
 from compozy.model.session import Session
 
 log = logging.getLogger(__name__)
 _PREFIX = "sess-"
+# Far longer than any upload may take (`daemon/body_limit.py`).
+_UPLOAD_SECONDS = 3600.0
 # Places with a folder per session, directly or in a folder per workspace (contract §1.1).
 _PLACES = ("session-attachments", "tool-artifacts", "sessions")
 
@@ -33,6 +37,23 @@ def orphaned_folders(home: Path) -> list[tuple[str, Path]]:
             else:
                 found.extend((inner.name, inner) for inner in _folders(folder) if inner.name.startswith(_PREFIX))
     return found
+
+
+def remove_broken_uploads(home: Path) -> int:
+    """Remove what uploads left that a killed daemon broke off, and return how many files went.
+
+    Bytes without their facts count for nobody, but they would fill the session's room. Young ones may be in the making.
+    """
+    oldest, count = time.time() - _UPLOAD_SECONDS, 0
+    for _, folder in orphaned_folders(home):
+        if folder.parent.parent != home / "session-attachments":
+            continue
+        for path in sorted(folder.iterdir()):
+            is_whole = path.suffix == ".json" or path.with_name(f"{path.name}.json").exists()
+            if (path.name.startswith(TEMPORARY_PREFIX) or not is_whole) and path.lstat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+                count += 1
+    return count
 
 
 def _folders(folder: Path) -> Iterator[Path]:

@@ -22,7 +22,8 @@ from compozy.model.session import Session
 from compozy.runtime.sessions.attachments.media import recognise
 
 _ID = re.compile(r"att-[0-9a-f]{16}")
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+# Control characters, also the eight-bit ones, and those that turn the direction of a text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 _LONGEST_NAME = 200
 # What one session may keep (contract §2.2, retention of attachments).
 MOST_FILES = 200
