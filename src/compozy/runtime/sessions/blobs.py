@@ -42,7 +42,7 @@ def orphaned_folders(home: Path) -> list[tuple[str, Path]]:
 def remove_broken_uploads(home: Path) -> int:
     """Remove what uploads left that a killed daemon broke off, and return how many files went.
 
-    Bytes without their facts count for nobody, but they would fill the session's room. Young ones may be in the making.
+    Bytes without facts count for nobody, but would fill the session's room. Young ones may be in the making.
     """
     oldest, count = time.time() - _UPLOAD_SECONDS, 0
     for _, folder in orphaned_folders(home):
