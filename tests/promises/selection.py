@@ -83,6 +83,13 @@ PROMISES: tuple[Promise, ...] = (
         "tests/unit/ocm/selection/test_learning.py::test_a_trained_model_is_bound_to_its_catalogue_and_decides",
     ),
     Promise(
+        "selection.train-meaning",
+        "issue 8 item 7",
+        "A model trained with an embedder needs the same one afterwards",
+        "tests/unit/ocm/selection/test_linear.py"
+        "::test_a_model_with_meaning_is_refused_without_its_embedder_or_with_another",
+    ),
+    Promise(
         "selection.eval",
         "issue 8 item 4",
         "Leave-one-out accuracy of a catalogue's own examples with a confusion table",

@@ -5,7 +5,7 @@ A model of another catalogue is refused: its capabilities may mean something els
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
@@ -15,9 +15,11 @@ from compozy.model.errors import LocalError
 from compozy.ocm.selection.documents import Document
 
 if TYPE_CHECKING:
-    from compozy.ocm.selection.linear import LinearModel
+    from compozy.ocm.selection.linear import Embedder, LinearModel
 
-_MAGIC = b"compozy-linear-1 "
+_MAGIC = b"compozy-linear-2 "
+# What earlier versions of this program wrote begins with this too.
+_FAMILY = b"compozy-linear-"
 _DIGEST_LENGTH = len("sha256:") + 64
 
 
@@ -49,11 +51,17 @@ def save_model(path: Path, model: "LinearModel", digest: str) -> None:
     write_atomically(path, _MAGIC + digest.encode() + b"\n" + model.to_bytes(), mode=0o644)
 
 
-def load_model(path: Path, digest: str) -> "LinearModel":
+def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None" = None) -> "LinearModel":
     """Read a model for the catalogue of that digest.
 
+    Args:
+        path: the file.
+        digest: of the catalogue.
+        embedder: gives the embedder, and is asked only by a model that was trained with one.
+
     Raises:
-        LocalError: it cannot be read, is damaged, or belongs to another catalogue; or numpy is missing.
+        LocalError: it cannot be read, is damaged, of an older version, or belongs to another catalogue or embedder;
+            or numpy is missing.
     """
     module = linear()
     try:
@@ -63,6 +71,11 @@ def load_model(path: Path, digest: str) -> "LinearModel":
             f"could not read the model {str(path)!r}: {error}; train it again", code="model_unreadable"
         ) from error
     head, _, rest = data.partition(b"\n")
+    if head.startswith(_FAMILY) and not head.startswith(_MAGIC):
+        raise LocalError(
+            f"the model {str(path)!r} was written by another version of compozy; train it again with `ocm train`",
+            code="model_outdated",
+        )
     told = head.removeprefix(_MAGIC).decode("ascii", "replace")
     if not head.startswith(_MAGIC) or len(told) != _DIGEST_LENGTH:
         raise LocalError(
@@ -75,7 +88,7 @@ def load_model(path: Path, digest: str) -> "LinearModel":
             code="model_outdated",
         )
     try:
-        model: LinearModel = module.LinearModel.from_bytes(rest)
+        model: LinearModel = module.LinearModel.from_bytes(rest, embedder)
     except (ValueError, KeyError, TypeError) as error:
         raise LocalError(
             f"the model {str(path)!r} is damaged ({error}); train it again", code="model_invalid"

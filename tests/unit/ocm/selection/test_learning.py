@@ -84,6 +84,9 @@ def test_a_trained_model_is_bound_to_its_catalogue_and_decides(tmp_path: Path) -
     path.write_bytes(b"something")
     with pytest.raises(LocalError, match="no trained model"):
         load_model(path, catalogue_digest(documents))
+    path.write_bytes(b"compozy-linear-1 " + catalogue_digest(documents).encode() + b"\n{}\n")
+    with pytest.raises(LocalError, match="another version of compozy; train it again"):
+        load_model(path, catalogue_digest(documents))
 
 
 def test_an_example_of_an_unknown_capability_is_refused() -> None:
