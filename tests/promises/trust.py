@@ -331,6 +331,18 @@ PROMISES: tuple[Promise, ...] = (
         "a terminal of an agent gets no secret of the daemon",
         _PLANTED + "test_a_terminal_of_an_agent_gets_no_secret_of_the_daemon",
     ),
+    _row(
+        "programs-within",
+        "D15",
+        "a program of the workspace is found however a command names it, also within a shell's text",
+        "tests/unit/runtime/test_trust_programs.py::test_a_program_is_found_however_a_command_names_it",
+    ),
+    _row(
+        "program-links",
+        "D15",
+        "a link that leads out of the workspace counts by where it leads",
+        "tests/unit/runtime/test_trust_programs.py::test_a_link_out_of_the_workspace_counts_by_where_it_leads",
+    ),
     Promise(
         id="trust-hook-environment",
         source="P40",

@@ -18,7 +18,7 @@ from compozy.config.home import Home
 from compozy.config.load import load_config, workspace_config_file
 from compozy.config.mcp.layers import workspace_mcp_file
 from compozy.config.toml_source import TomlSource, read_toml
-from compozy.config.trust_grants import TrustGrants, file_digest, text_digest
+from compozy.config.trust_grants import TrustGrants, text_digest
 from compozy.config.workspace_rules import workspace_needs
 from compozy.documents.agents import LoadedAgent
 from compozy.documents.text import trim
@@ -34,9 +34,11 @@ from compozy.runtime.trust_evidence import (
     config_items,
     extension_root,
     mcp_file_items,
+    program_digest,
     program_items,
     skill_items,
     started_lines,
+    words_of,
 )
 
 # An error answer is for reading; `trust show` lists everything.
@@ -118,7 +120,7 @@ class Trust:
             return ()
         home = load_home_permissions(self.home, config)
         needs = tuple(workspace_needs(source, home.permissions))
-        lines += (tuple(word for word in need.value.split()) for need in needs)
+        lines += (words_of(need.value) for need in needs)
         return config_items(needs, str(path), text_digest(source.text), provider)
 
     def report(
@@ -291,6 +293,6 @@ def _options(root: str, agent: str) -> str:
 
 def _digest_now(path: str) -> str:
     try:
-        return file_digest(Path(path))
+        return program_digest(path)
     except OSError:
         return ""

@@ -28,7 +28,8 @@ _MAX_SKILL_BYTES = 4 << 20
 # `agents/NAME/AGENT.md` lies in a folder that extension.toml names; deeper is another tree.
 _DEEPEST = 12
 # A command names a program and perhaps a script and a settings file.
-_MAX_PROGRAMS = 32
+_MAX_PROGRAMS = 256
+_LONGEST_SHELL_TEXT = 64 << 10
 
 
 def agent_items(loaded: LoadedAgent, home_mode: str) -> Iterator[TrustItem]:
@@ -95,16 +96,28 @@ def program_items(commands: Iterable[Sequence[str]], roots: Sequence[str]) -> It
     real = [os.path.realpath(root) for root in roots]
     seen: set[str] = set()
     for words in commands:
-        for word in words:
+        for word in _words_within(words):
             path = _inside(real, word.rpartition("=")[2])
             if not path or path in seen or len(seen) >= _MAX_PROGRAMS:
                 continue
             seen.add(path)
             try:
-                digest = file_digest(Path(path))
+                digest = program_digest(path)
             except OSError:
                 digest = ""
             yield _item("program", os.path.relpath(path, real[0]), shlex.join(words), path, digest)
+
+
+def program_digest(path: str) -> str:
+    """Return the digest of a program's content, and of where it leads when it is a link out of the workspace.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    real = os.path.realpath(path)
+    if real != path:
+        return hashlib.sha256(b"link to " + os.fsencode(real)).hexdigest()
+    return file_digest(Path(path))
 
 
 def extension_root(path: Path) -> str:
@@ -184,13 +197,42 @@ def _in_words(references: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(words)
 
 
+def words_of(text: str) -> tuple[str, ...]:
+    """Return the words of a command text, also of one whose quotes are not closed."""
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:
+        return tuple(text.split())
+
+
+def _words_within(words: Iterable[str]) -> Iterator[str]:
+    """Yield the words of a command line, and those of the shell text that one of them may be (``bash -c "…"``)."""
+    for word in words:
+        yield word
+        if len(word) <= _LONGEST_SHELL_TEXT and any(mark in word for mark in " \t\n;&|()<>"):
+            lexer = shlex.shlex(word, posix=True, punctuation_chars=True)
+            lexer.commenters = ""
+            lexer.whitespace_split = True
+            try:
+                yield from lexer
+            except ValueError:
+                yield from word.split()
+
+
 def _inside(roots: Sequence[str], word: str) -> str:
-    """Return the real path of a word that names a file below a root, "" for everything else."""
+    """Return the real path of a word that names a file below a root, "" for everything else.
+
+    A link of the workspace that leads out of it is returned as it is: its target may be exchanged.
+    """
     if not word or "\0" in word or len(word) > 4096:
         return ""
-    path = os.path.realpath(Path(roots[0]) / word)
-    is_below = any(path.startswith(root.rstrip("/") + "/") for root in roots)
-    return path if is_below and Path(path).is_file() else ""
+    named = str(Path(roots[0]) / word)
+    real = os.path.realpath(named)
+    if not Path(real).is_file():
+        return ""
+    return next(
+        (path for path in (real, named) if any(path.startswith(f"{root.rstrip('/')}/") for root in roots)), ""
+    )
 
 
 def _skill_files(folder: Path) -> list[Path]:
