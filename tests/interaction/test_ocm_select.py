@@ -64,6 +64,21 @@ def test_a_model_is_trained_and_used(catalogue: Path, tmp_path: Path) -> None:
     assert call("ocm", "select", "hoist the flag", catalogue, "--model", model).output.startswith("acme/translator")
 
 
+def test_a_model_trained_on_meaning_knows_words_that_no_task_had(catalogue: Path, tmp_path: Path) -> None:
+    tasks = tmp_path / "tasks.jsonl"
+    known = {
+        "acme/translator": ("raise the banner", "put up the pennant", "show our colours on the mast"),
+        "acme/watch": ("cook the dinner", "make a meal", "bake bread for supper"),
+    }
+    rows = [{"task": task, "id": one} for one, told in known.items() for task in told]
+    tasks.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    model = tmp_path / "targets.model"
+    assert call("ocm", "train", tasks, catalogue, "--semantic", "--to", model).return_value == 0
+    for task, one in (("hoist a flag", "acme/translator"), ("prepare lunch", "acme/watch")):
+        found = call("ocm", "select", task, catalogue, "--model", model, "--tenant", "acme")
+        assert found.output.startswith(one)
+
+
 def test_outcomes_are_recorded_and_become_priors(catalogue: Path, tmp_path: Path) -> None:
     file = tmp_path / "outcomes.jsonl"
     call("ocm", "learn", file, "--good", "acme/watch", "--catalog", catalogue)

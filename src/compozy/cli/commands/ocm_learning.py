@@ -101,25 +101,35 @@ def _report_evaluation(invocation: Invocation, found: "Evaluation", places: dict
     report_problems(invocation, problems, tool="ocm eval")
 
 
-@ocm_command("train", examples=("compozy ocm train tasks.jsonl targets.yaml --to targets.model",))
+@ocm_command(
+    "train",
+    examples=(
+        "compozy ocm train tasks.jsonl targets.yaml --to targets.model",
+        "compozy ocm train tasks.jsonl targets.yaml --semantic --to targets.model",
+    ),
+)
 @click.argument("tasks")
 @click.argument("paths", nargs=-1, required=True)
 @click.option(
     "--to", "target", required=True, metavar="FILE", help="Where the model goes, best beside the catalogue."
 )
+@click.option(
+    "--semantic", is_flag=True, help="Train on meaning too; needs the extra `compozy[semantic]`, also later."
+)
 @pass_invocation
-def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: str) -> int:
+def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: str, semantic: bool) -> int:
     """Train a model on TASKS, lines of {"task": …, "id": …}, for the catalogue at PATHS.
 
     Pays off from some fifty tasks a capability on. Needs the extra `train` and no daemon. Exit codes: 0, 1, 2.
     """
     from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.extras import load_embedder  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.model_files import catalogue_digest, linear, save_model  # noqa: PLC0415 - start-up cost
 
     module = linear()
     documents = [read_target(one) for one in read_targets(paths)]
     examples = [module.Example(task, one) for task, one in _labelled(Path(tasks))]
-    model = module.train(documents, examples)
+    model = module.train(documents, examples, embedder=load_embedder() if semantic else None)
     digest = catalogue_digest(documents)
     save_model(Path(target).resolve(), model, digest)
     record = {"model": target, "catalogue": digest, "tasks": len(examples), "capabilities": len(documents)}

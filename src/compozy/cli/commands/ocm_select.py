@@ -126,9 +126,10 @@ def make_selector(
         targets = with_learned(targets, read_results(Path(outcomes)), datetime.now(UTC))
     model = None
     if model_file is not None:
+        from compozy.ocm.selection.extras import load_embedder  # noqa: PLC0415 - start-up cost
         from compozy.ocm.selection.model_files import catalogue_digest, load_model  # noqa: PLC0415 - start-up cost
 
-        model = load_model(Path(model_file), catalogue_digest(list(map(read_target, targets))))
+        model = load_model(Path(model_file), catalogue_digest(list(map(read_target, targets))), load_embedder)
     return Selector(targets, model, matching or LexicalMatcher)
 
 

@@ -31,15 +31,19 @@ def by_meaning(
     Raises:
         LocalError: the extra is not installed.
     """
-    embedder = _model()
+    embedder = load_embedder()
     from compozy.ocm.selection.semantic.matching import SemanticMatcher  # noqa: PLC0415 - only an extra brings numpy
 
     return lambda documents: SemanticMatcher(documents, embedder, cache, told)
 
 
 @lru_cache(maxsize=1)
-def _model() -> "Embedder":
-    """Load the model once a process."""
+def load_embedder() -> "Embedder":
+    """Load the model once a process.
+
+    Raises:
+        LocalError: the extra is not installed.
+    """
     try:
         from compozy.ocm.selection.semantic.minilm import MiniLm  # noqa: PLC0415 - start-up cost, and only an extra brings it
     except ImportError as error:

@@ -7,7 +7,7 @@ same model. With `features` the only module that needs numpy; `model_files` says
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from compozy.lexical.words import tokens
 from compozy.model.errors import LocalError
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.features import Row, Vocabulary, count_features
+from compozy.ocm.selection.semantic.embedder import Embedder
 
 # Chosen on a held-out part of ToolE's training rows; see docs/selection.md.
 EPOCHS = 6
@@ -29,17 +30,6 @@ _SEED = 20
 _MANY_CHANGED = 0.3
 
 Matrix = NDArray[np.float32]
-
-
-class Embedder(Protocol):
-    """Turns texts into vectors; `identity` names the model, for vectors of different models are never mixed."""
-
-    @property
-    def identity(self) -> str: ...
-
-    def embed(self, texts: Sequence[str]) -> Matrix:
-        """Return one row of length one for each text."""
-        ...
 
 
 class Example(NamedTuple):

@@ -15,7 +15,8 @@ from compozy.model.errors import LocalError
 from compozy.ocm.selection.documents import Document
 
 if TYPE_CHECKING:
-    from compozy.ocm.selection.linear import Embedder, LinearModel
+    from compozy.ocm.selection.linear import LinearModel
+    from compozy.ocm.selection.semantic.embedder import Embedder
 
 _MAGIC = b"compozy-linear-2 "
 # What earlier versions of this program wrote begins with this too.
