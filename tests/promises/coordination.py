@@ -4,6 +4,7 @@ from tests.promises import Promise
 
 _MESSAGES = "tests/interaction/tools/test_coordination.py::"
 _SERVE = "tests/interaction/tools/test_mcp_serve.py::"
+_KERNEL = "tests/interaction/sessions/test_agent_kernel.py::"
 
 
 def _row(name: str, source: str, text: str, test: str) -> Promise:
@@ -70,6 +71,30 @@ PROMISES: tuple[Promise, ...] = (
         "issue 7",
         "the page's program runs and its list is the program's",
         _SERVE + "test_the_page_offers_what_the_program_offers_and_its_program_runs",
+    ),
+    _row(
+        "kernel-me",
+        "contract §2.6, §3.7",
+        "an agent learns who it is, what it can do (catalog and skills) and how much of it",
+        _KERNEL + "test_an_agent_learns_who_it_is_what_it_can_do_and_how_much",
+    ),
+    _row(
+        "kernel-context",
+        "contract §3.7",
+        "an agent's surroundings name its peers and the messages that wait",
+        _KERNEL + "test_its_surroundings_name_its_peers_and_the_messages_that_wait",
+    ),
+    _row(
+        "kernel-notify",
+        "contract §3.7",
+        "a notice to the person is stored, then shown; too many have to wait",
+        _KERNEL + "test_a_notice_is_stored_and_shown_to_who_watches_and_too_many_have_to_wait",
+    ),
+    _row(
+        "kernel-identity",
+        "contract §1.3",
+        "nobody speaks for a session that is not theirs: missing, made up, another agent's, stopped",
+        _KERNEL + "test_nobody_speaks_for_a_session_that_is_not_theirs",
     ),
     _row(
         "bounds",

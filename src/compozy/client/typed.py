@@ -20,6 +20,7 @@ from compozy.client.daemon_client import DaemonClient
 from compozy.config.home import Home
 
 if TYPE_CHECKING:
+    from compozy.client.calls.agent_kernel import KernelCalls
     from compozy.client.calls.agents import AgentCalls
     from compozy.client.calls.attention import AttentionCalls
     from compozy.client.calls.daemon import DaemonCalls
@@ -62,6 +63,12 @@ class Client:
     def close(self) -> None:
         """Close the connection; sessions go on in the daemon."""
         self.transport.close()
+
+    def kernel(self, session_id: str, agent_name: str) -> "KernelCalls":
+        """Return the calls of a session's agent about itself."""
+        from compozy.client.calls.agent_kernel import KernelCalls  # noqa: PLC0415 - start-up cost
+
+        return KernelCalls(self.transport, session_id, agent_name)
 
     def prompt(self, session: "Session", message: str, *, idempotency_key: str = "") -> Iterator[dict[str, object]]:
         """Send a prompt and yield the frames of its turn until it ends; the turn goes on when you stop reading.

@@ -14,6 +14,7 @@ from compozy.config.load import load_config
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
 from compozy.runtime.agent_catalog import AgentCatalog
+from compozy.runtime.agent_kernel import AgentKernel
 from compozy.runtime.agent_resolution import AgentResolver
 from compozy.runtime.attention import Attention
 from compozy.runtime.authoring import Authoring
@@ -64,6 +65,7 @@ class Services:
     people: SessionPeople
     attention: Attention
     coordination: Coordination
+    kernel: AgentKernel
     tools: Tools
     callers: Identities
     hosted: HostedTools
@@ -160,6 +162,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         people=people,
         attention=Attention(store, sessions, people),
         coordination=coordination,
+        kernel=AgentKernel(sessions, people, workspaces, fleet, configs, coordination),
         tools=tools,
         callers=callers,
         hosted=hosted,

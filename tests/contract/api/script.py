@@ -134,6 +134,9 @@ def _children(world: World, rec: Recorder) -> None:
     caller = {"x-compozy-session-id": parent["session_id"], "x-compozy-agent": "child"}
     body = {"agent_name": "child", "spawn_role": "helper", "ttl_seconds": 60, "permissions": {}}
     rec.call("spawnAgentSession", body, headers=caller)
+    rec.call("getAgentMe", headers=caller)
+    rec.call("getAgentContext", headers=caller)
+    rec.call("notifyOperator", {"title": "done"}, headers=caller)
 
 
 def _a_person_answers(world: World, rec: Recorder) -> None:

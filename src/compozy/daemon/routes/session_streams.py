@@ -16,7 +16,7 @@ from compozy.model.event import SessionEvent
 from compozy.model.session_answers import TurnHistory
 from compozy.model.transcript import TranscriptPage
 from compozy.runtime.services import Services
-from compozy.runtime.sessions.catalog_feed import CatalogChange
+from compozy.runtime.sessions.catalog_feed import EVENT_NAMES
 from compozy.runtime.sessions.follow import raw_frames
 from compozy.runtime.sessions.history import by_turn
 from compozy.runtime.sessions.transcript_stream import Fence, transcript_frames
@@ -124,7 +124,7 @@ async def _catalog_frames(app: Services, position: int) -> AsyncIterator[bytes]:
         yield b"".join(
             b"event: %b\ndata: %b\n\n"
             % (
-                b"session_catalog_changed" if isinstance(change, CatalogChange) else b"session_attention_changed",
+                EVENT_NAMES[type(change)],
                 _ENCODE(change),
             )
             for change in changes

@@ -6,7 +6,7 @@ position, so that one who stopped reading costs nothing.
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 
 from compozy.model import times
 from compozy.model.record import Record
@@ -36,7 +36,23 @@ class AttentionChange(Record, frozen=True, kw_only=True, rename={"before": "from
     at: str
 
 
-Change = CatalogChange | AttentionChange
+class OperatorNotification(Record, frozen=True, kw_only=True):
+    """`operator_notification`: a session's agent tells its person something."""
+
+    session_id: str
+    workspace_id: str
+    agent_name: str
+    title: str
+    at: str
+    body: str = ""
+
+
+Change = CatalogChange | AttentionChange | OperatorNotification
+EVENT_NAMES: Mapping[type[Record], bytes] = {
+    CatalogChange: b"session_catalog_changed",
+    AttentionChange: b"session_attention_changed",
+    OperatorNotification: b"operator_notification",
+}
 
 
 class CatalogFeed:
@@ -67,6 +83,19 @@ class CatalogFeed:
     def deleted(self, session: Session) -> None:
         """Take note that a session is gone."""
         self._add(CatalogChange(kind="deleted", workspace_id=session.workspace_id, session_id=session.id))
+
+    def notified(self, session: Session, title: str, body: str) -> None:
+        """Take note of what a session tells its person."""
+        self._add(
+            OperatorNotification(
+                session_id=session.id,
+                workspace_id=session.workspace_id,
+                agent_name=session.agent_name,
+                title=title,
+                body=body,
+                at=times.now(),
+            )
+        )
 
     def _add(self, change: Change) -> None:
         self._changes.append(change)

@@ -22,6 +22,7 @@ from compozy.runtime.sessions.waits import check_wait
 from compozy.store.interface import SessionRecord
 
 _NOBODY = "operator"
+NOTIFIED = "operator.notification"
 
 
 class SessionPeople:
@@ -40,6 +41,15 @@ class SessionPeople:
         if live.record.is_unseen:
             await live.journal.change(seen)
         return lease
+
+    async def notify(self, session_id: str, title: str, body: str) -> None:
+        """Keep what a session tells its person as an event, then show it to whoever watches all sessions."""
+        live = await self._sessions.live(session_id)
+        session = live.record.session
+        maker = EventMaker(session.agent_name, self._deps.redactor)
+        draft = maker.draft("system", live.current_turn_id, title=title, text=body, action=NOTIFIED)
+        await live.journal.write((draft,))
+        self._sessions.changes.notified(session, maker.redact(title), maker.redact(body))
 
     async def hide(self, session_id: str, lease_id: str) -> None:
         """Note that a client shows the session no longer."""

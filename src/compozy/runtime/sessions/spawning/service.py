@@ -116,6 +116,10 @@ class Children:
             await self._host.check_place(request, plan.parent.session)
             return await self._host.create_child(request, plan, {})
 
+    async def skills(self, record: SessionRecord) -> frozenset[str]:
+        """Return the names of the skills a session can use, and hand on."""
+        return await self._reach.skills(record)
+
     async def _inherited(self, parent_id: str) -> ChildPlan:
         parent = await self._host.record(parent_id)
         check_parent(parent, _live(await self.of(parent_id)))
