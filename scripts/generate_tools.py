@@ -31,7 +31,7 @@ def built_in() -> list[NativeTool]:
         SessionTools(nothing, nothing),  # type: ignore[arg-type]
         SteeringTools(nothing, nothing, nothing, nothing),  # type: ignore[arg-type]
         ChildTools(nothing, nothing),  # type: ignore[arg-type]
-        CoordinationTools(nothing),  # type: ignore[arg-type]
+        CoordinationTools(nothing, nothing),  # type: ignore[arg-type]
     )
     return [tool for group in groups for tool in group.tools()]
 

@@ -32,6 +32,7 @@ from compozy.model.agent_kernel import (
 )
 from compozy.model.errors import CompozyError, Unprocessable
 from compozy.model.message import Message
+from compozy.model.session import Session
 from compozy.model.workspace import Workspace
 from compozy.runtime.configs import Configs
 from compozy.runtime.coordination import WAITING, Coordination
@@ -118,7 +119,7 @@ class AgentKernel:
             workspace=_workspace(place),
         )
 
-    async def notify(self, record: SessionRecord, title: str, body: str) -> NotifyAnswer:
+    async def notify(self, session: Session, title: str, body: str) -> NotifyAnswer:
         """Tell the person something: stored as an event of the session, then shown to whoever watches all of them.
 
         Raises:
@@ -129,10 +130,10 @@ class AgentKernel:
             raise Unprocessable(
                 f"a notice has a title of 1 to {TITLE_LENGTH} characters and a body of {BODY_LENGTH}: shorten it"
             )
-        wait = self._wait(record.session.id)
+        wait = self._wait(session.id)
         if wait:
             return NotifyAnswer(outcome="rate_limited", retry_after_ms=wait)
-        await self._people.notify(record.session.id, title, body)
+        await self._people.notify(session.id, title, body)
         return NotifyAnswer(outcome="delivered")
 
     def _wait(self, session_id: str) -> int:

@@ -123,6 +123,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
     authoring = Authoring(home, config, fleet, configs)
     people, views = SessionPeople(deps, sessions), SessionViews(store, sessions)
     coordination = Coordination(store, sessions, workspaces, fleet, redactor)
+    kernel = AgentKernel(sessions, people, workspaces, fleet, configs, coordination)
     behind = Behind(
         home=home,
         config=config,
@@ -137,6 +138,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         people=people,
         views=views,
         coordination=coordination,
+        kernel=kernel,
     )
     tools, callers = open_tools(behind, registry, hosted)
     servers, logins = await open_servers(behind, deps, status)
@@ -162,7 +164,7 @@ async def open_services(home: Home, config: Config, status: DaemonStatus, redact
         people=people,
         attention=Attention(store, sessions, people),
         coordination=coordination,
-        kernel=AgentKernel(sessions, people, workspaces, fleet, configs, coordination),
+        kernel=kernel,
         tools=tools,
         callers=callers,
         hosted=hosted,

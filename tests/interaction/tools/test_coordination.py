@@ -183,3 +183,14 @@ def test_a_session_that_takes_no_more_turns_is_no_peer(world: World) -> None:
     world.post(bob.session, "/archive", {})
     assert "takes no more turns" in _refused(ann, SEND, to=bob.session["id"], text="hello")
     assert bob.session["id"] not in [row["session_id"] for row in ann.structured(PEERS)["peers"]]
+
+
+def test_an_agent_calls_for_its_person_with_a_tool(world: World) -> None:
+    ann = ToolAgent(world, "ann")
+    assert ann.structured("compozy__session_notify", title="done", body="look at it")["outcome"] == "delivered"
+    (kept,) = [
+        event["content"]
+        for event in world.events(ann.session, type="system")
+        if event["content"].get("action") == "operator.notification"
+    ]
+    assert (kept["title"], kept["text"]) == ("done", "look at it")

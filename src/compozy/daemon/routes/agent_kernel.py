@@ -39,7 +39,7 @@ async def notify(app: Services, request: Request) -> Response:
     """Tell the person something."""
     record = await _caller(app, request)
     body = await read_body(request, Notice)
-    return json_response(await app.kernel.notify(record, body.title, body.body))
+    return json_response(await app.kernel.notify(record.session, body.title, body.body))
 
 
 ROUTES: tuple[Route, ...] = (

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
+from compozy.runtime.agent_kernel import AgentKernel
 from compozy.runtime.authoring import Authoring
 from compozy.runtime.configs import Configs
 from compozy.runtime.coordination import Coordination
@@ -52,6 +53,7 @@ class Behind:
     people: SessionPeople
     views: SessionViews
     coordination: Coordination
+    kernel: AgentKernel
 
 
 def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple[Tools, Identities]:
@@ -83,7 +85,7 @@ def open_tools(behind: Behind, registry: Registry, hosted: HostedTools) -> tuple
         SessionTools(behind.sessions, reach),
         SteeringTools(behind.sessions, behind.people, behind.views, reach),
         ChildTools(behind.sessions, places),
-        CoordinationTools(behind.coordination),
+        CoordinationTools(behind.coordination, behind.kernel),
     )
     found = [tool for group in groups for tool in group.tools()]
     registry.add(NativeSource(found, identities.actor_of))

@@ -1,4 +1,7 @@
-"""network_peers, network_send, network_inbox: sessions of one workspace write to each other (contract §6.2; D27)."""
+"""network_peers, network_send, network_inbox: sessions of one workspace write to each other (contract §6.2; D27).
+
+And session_notify: a session calls for its person.
+"""
 
 from typing import Annotated, Literal
 
@@ -6,8 +9,9 @@ from msgspec import Meta
 
 from compozy.model.errors import InvalidRequest
 from compozy.model.session import Session
+from compozy.runtime.agent_kernel import BODY_LENGTH, TITLE_LENGTH, AgentKernel
 from compozy.runtime.coordination import MOST_PEERS, TEXT_BYTES, Coordination
-from compozy.runtime.tools.native.kit import COORDINATION, Actor, Arguments, NativeTool, native, refuse
+from compozy.runtime.tools.native.kit import COORDINATION, SESSIONS, Actor, Arguments, NativeTool, native, refuse
 
 # A capability's record has texts and lists of texts only.
 _Body = dict[str, str | dict[str, str | list[str]]]
@@ -37,11 +41,17 @@ class NetworkInbox(Arguments, frozen=True, kw_only=True):
     )
 
 
+class SessionNotify(Arguments, frozen=True, kw_only=True):
+    title: Annotated[str, Meta(min_length=1, max_length=TITLE_LENGTH, description="What it is about, in a line.")]
+    body: Annotated[str, Meta(max_length=BODY_LENGTH, description="More about it.")] = ""
+
+
 class CoordinationTools:
     """The tools about messages."""
 
-    def __init__(self, coordination: Coordination) -> None:
+    def __init__(self, coordination: Coordination, kernel: AgentKernel) -> None:
         self._coordination = coordination
+        self._kernel = kernel
 
     def tools(self) -> tuple[NativeTool, ...]:
         """Return them."""
@@ -75,6 +85,15 @@ class CoordinationTools:
                 toolsets=group,
                 hints=("messages", "mail", "answers"),
             ),
+            native(
+                "session_notify",
+                SessionNotify,
+                self._notify,
+                "Tell your person something where all sessions are watched. Nobody answers; ten a minute at most.",
+                title="Tell the person",
+                toolsets=(SESSIONS,),
+                hints=("notify", "alert", "tell the user"),
+            ),
         )
 
     async def _peers(self, actor: Actor, given: NetworkPeers) -> object:
@@ -94,6 +113,9 @@ class CoordinationTools:
 
     async def _inbox(self, actor: Actor, given: NetworkInbox) -> object:
         return await self._coordination.inbox(_session(actor).id, limit=given.limit, mark=given.mark)
+
+    async def _notify(self, actor: Actor, given: SessionNotify) -> object:
+        return await self._kernel.notify(_session(actor), given.title, given.body)
 
 
 def _session(actor: Actor) -> Session:
