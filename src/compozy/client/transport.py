@@ -128,15 +128,22 @@ class Connection:
 
     def _next(self, *, wait: float | None) -> h11.Event | None:
         """Return the next event; None only when `wait` is given and passed."""
+        is_closed = False
         while True:
             try:
                 event = self._http.next_event()
             except h11.RemoteProtocolError as error:
+                if is_closed:
+                    raise ConnectionLost(
+                        f"{self.address} closed the connection before its answer was complete; try again"
+                    ) from error
                 raise ConnectionLost(f"the connection to {self.address} broke off: {error}; try again") from error
             if event is h11.NEED_DATA:
                 if not self._wait_readable(wait):
                     return None
-                self._http.receive_data(self._receive())
+                data = self._receive()
+                is_closed = not data
+                self._http.receive_data(data)
             elif isinstance(event, h11.ConnectionClosed):
                 raise ConnectionLost(f"{self.address} closed the connection without an answer; try again")
             elif not isinstance(event, h11.InformationalResponse) and not isinstance(event, type):
