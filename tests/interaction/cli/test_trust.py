@@ -172,6 +172,11 @@ def test_only_a_person_decides(simple: Cli) -> None:
     for verb in ("grant", "revoke"):
         refused = simple("trust", verb, env={"COMPOZY_SESSION_ID": "sess-0000000000000000"})
         assert refused.code == 77 and "for a person" in refused.err
+    inside = {"COMPOZY_SESSION_ID": "sess-0000000000000000"}
+    for change in (("set", "trust.mode", "off"), ("set", "permissions.mode", "approve-all"), ("unset", "trust.mode")):
+        refused = simple("config", *change, env=inside)
+        assert refused.code == 77 and "for a person" in refused.err
+    assert simple("config", "get", "trust.mode", env=inside).code == 0
     unasked = simple("trust", "grant")
     assert unasked.code == 2 and "--digest" in unasked.err
 

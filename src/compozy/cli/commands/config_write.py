@@ -12,6 +12,7 @@ from compozy.cli.config_scope import apply_to_daemon, tell_what_is_next, workspa
 from compozy.cli.connection import JsonObject
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
+from compozy.cli.operators import refuse_agents
 from compozy.cli.output import clean, note, print_object, write
 from compozy.cli.workspace_context import shell_word
 
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 _WORKSPACE = click.option("--workspace", metavar="W", help="In this workspace's own file (a path, an id or a name).")
+
+# What lets agents do more: an agent that may write settings must not widen itself.
+_FOR_PERSONS = ("trust", "permissions")
 
 
 @command(
@@ -53,6 +57,8 @@ def _change(invocation: Invocation, key: str, value: str | None, workspace: str 
     from compozy.config.keys import split_key  # noqa: PLC0415 - start-up cost
 
     path = split_key(key)
+    if path and path[0] in _FOR_PERSONS:
+        refuse_agents(f"changing [{path[0]}]")
     root = workspace_root(invocation, workspace)
     if value is None:
         change = unset_value(invocation.home, path, root)
