@@ -26,6 +26,8 @@ _REFERENCE = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 # What any route may answer beside its success (contract §3.1); a body adds 413.
 _ERRORS = {"400": "not understood", "403": "refused", "404": "not found", "500": "a fault of the daemon"}
+# Who calls these is told by the identity headers.
+_KERNEL = "/api/agent/"
 _WRITE_ERRORS = {"409": "the present state forbids it", "422": "a rule refuses it", "503": "not now"}
 
 
@@ -114,6 +116,8 @@ def _responses(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
     errors = dict(_ERRORS)
     if route.kind != "read":
         errors |= _WRITE_ERRORS
+    if route.path.startswith(_KERNEL):
+        errors["401"] = "no session is named, or there is none of that id"
     if route.upload:
         errors["415"] = "its type is not accepted"
     if route.body is not None or route.upload:

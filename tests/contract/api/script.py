@@ -116,6 +116,11 @@ def _sessions(world: World, rec: Recorder) -> None:
     rec.call("clearSessionRuntime", query={"expected_revision": "1"})
     for _ in rec.stream("sendSessionPrompt", world.prompt_body("go")):
         pass
+    told = world.prompt_body("again")
+    for _ in rec.stream("sendSessionPrompt", told):
+        pass
+    rec.call("rewindSessionConversation", {"message_id": told["message_id"], "idempotency_key": "rewind-1"})
+    rec.call("clearSessionConversation")
     rec.call("renameSession", {"name": "renamed"})
     # How often it takes until the watcher is there, nobody compares.
     aside = Recorder(rec.client, rec.values)
