@@ -22,6 +22,7 @@ _TOOL_ERRORS = {
     "502": "what runs the tool failed",
     "507": "the result cannot be kept",
 }
+_PAGE = "text/html"
 _REFERENCE = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{([a-z_]+)\}")
 # What any route may answer beside its success (contract §3.1); a body adds 413.
@@ -126,6 +127,9 @@ def _responses(route: Route, by_type: Mapping[object, JsonObject]) -> JsonObject
     if route.tool_errors:
         envelope = _json({"anyOf": [by_type[ErrorEnvelope], by_type[ToolErrorEnvelope]]})
         errors |= _TOOL_ERRORS
+    if route.media == _PAGE:
+        # A browser that came by a link is told in words; guards before the route answer as everywhere.
+        envelope = {**envelope, _PAGE: {}}
     answers.update({status: {"description": text, "content": envelope} for status, text in sorted(errors.items())})
     return answers
 
