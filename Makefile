@@ -28,9 +28,11 @@ lint: $(STAMP)   ## style, types and layers
 demo: $(STAMP)   ## do the main job on a sample workspace, with the embedded agent (no account, no network)
 	@scripts/demo.sh
 
-test: $(STAMP)   ## run the tests
+# Most tests wait for processes, so one worker more than there are cores; a file's tests share their daemon.
+WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
+test: $(STAMP)   ## run the tests (WORKERS=0: in this process)
 	@echo "==> running the tests with $$($(PY) --version)"
-	@$(PY) -m pytest
+	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
 
 AGENTS ?=
 RECORD ?=

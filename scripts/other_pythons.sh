@@ -19,5 +19,5 @@ for version in 3.11 3.12 3.13; do
         touch "$venv/.ready"
     fi
     echo "==> Python $version: unit, contract and golden tests"
-    "$venv/bin/python" -m pytest -p no:cacheprovider tests/unit tests/contract tests/golden
+    "$venv/bin/python" -m pytest -p no:cacheprovider -n 3 --dist loadfile tests/unit tests/contract tests/golden
 done
