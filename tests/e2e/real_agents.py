@@ -35,6 +35,9 @@ class RealAgent(NamedTuple):
     writes_through_client: bool = False
     reads_through_client: bool = False
     uses_terminal: bool = False
+    # How many models and efforts it offers at least, over ACP, that a test may choose.
+    models: int = 0
+    efforts: int = 0
 
 
 class Installed(NamedTuple):
@@ -115,8 +118,8 @@ AGENTS: Mapping[str, RealAgent] = {
             reads_through_client=True,
             uses_terminal=True,
         ),
-        RealAgent("claude-agent-acp", _claude, frozenset({"edit", "execute"}), mode="default"),
-        RealAgent("opencode", _opencode, frozenset({"edit", "execute"}), writes_through_client=True),
+        RealAgent("claude-agent-acp", _claude, frozenset({"edit", "execute"}), mode="default", models=2, efforts=2),
+        RealAgent("opencode", _opencode, frozenset({"edit", "execute"}), writes_through_client=True, models=1),
     )
 }
 

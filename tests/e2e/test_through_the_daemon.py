@@ -48,7 +48,8 @@ class User:
         access = 'auth_mode = "bound_secret"' if secrets else 'auth_mode = "native_cli"'
         # A title would start the agent once more, beside the run that is looked at.
         quiet = "[http]\nenabled = false\n[roles.auto_title]\nenabled = false\n"
-        return f"{quiet}[providers.{name}]\ncommand = {command}\n{access}\n{slots}"
+        effort = f'[providers.{name}.models.reasoning]\napply = "acp_option"\n'
+        return f"{quiet}[providers.{name}]\ncommand = {command}\n{access}\n{slots}{effort}"
 
     def start(self, *args: str) -> subprocess.Popen[str]:
         return subprocess.Popen(
@@ -77,6 +78,20 @@ class User:
         answer = json.loads(self.compozy("run", task, *options, code=code))
         assert isinstance(answer, dict)
         return answer
+
+    def offered(self, session_id: str, option: str) -> list[str]:
+        """Return the values an agent offers for an option of its runtime, from the refusal of one it does not."""
+        wrong = "no-such-model" if option == "model" else "minimal"
+        choice = ("--provider", self.prepared.agent.name, f"--{option}", wrong)
+        process = self.start("session", "runtime", "set", session_id, *choice, "-o", "json")
+        try:
+            out, err = process.communicate(timeout=PATIENCE)
+        finally:
+            process.kill()
+        assert process.returncode == 71, f"{option}: {process.returncode}\n{out}\n{err}"
+        offered = json.loads(err)["diagnostic"]["evidence"]["valid_choices"]
+        # Models of a service that no test may reach are left out, and the agent's word for "no choice".
+        return [value for value in offered if not value.startswith("opencode/") and value != "default"]
 
     def agents_alive(self) -> list[str]:
         """Return every process of this test but the daemon and the command line."""
@@ -153,3 +168,32 @@ def test_a_daemon_killed_in_a_turn_loses_nothing_and_the_next_ends_the_agent(use
     stored = user.compozy("session", "events", session["id"], "--last", "1000", "-o", "jsonl")
     words = "".join(str(one.get("delta", "")) for one in shown)
     assert words and words.split()[-2] in stored, "what was shown is stored"
+
+
+def test_a_conversation_goes_on_after_a_restart_and_with_another_model_or_effort(user: User) -> None:
+    agent, workspace = user.prepared.agent, str(user.prepared.workspace)
+    done = 0 if agent.stays_inside else 77
+    user.compozy("daemon", "start")
+    user.compozy("workspace", "add", workspace)
+    session_id = json.loads(
+        user.compozy("session", "new", "--agent", "tester", "--workspace", workspace, "-o", "json")
+    )["id"]
+    user.compozy("session", "prompt", session_id, "[[say one]]", code=done)
+    user.compozy("daemon", "stop")
+    user.compozy("daemon", "start")
+
+    # The SDK's example keeps no session: that is said before anything is sent.
+    user.compozy(
+        "session", "prompt", session_id, "[[say two]]", "--require-context", code=0 if agent.has_model else 74
+    )
+    if not agent.has_model:
+        return
+    for option, count in (("model", agent.models), ("reasoning-effort", agent.efforts)):
+        offered = user.offered(session_id, option)
+        assert len(offered) >= count
+        for value in offered[:2]:
+            choice = ("--provider", agent.name, f"--{option}", value)
+            user.compozy("session", "runtime", "set", session_id, *choice)
+            report = json.loads(user.compozy("session", "prompt", session_id, f"[[say {value}]]", "-o", "json"))
+            assert report["stop_reason"] == "end_turn"
+        user.compozy("session", "runtime", "clear", session_id)

@@ -124,9 +124,13 @@ class Recorder:
     def settled(self, value: object, key: str = "") -> object:
         """Replace what differs between any two homes."""
         if isinstance(value, dict):
+            if "restarts" in value:
+                # How far a server has come with its start is of the moment.
+                value = {name: value[name] for name in ("name", "transport", "defined_in")}
             return {self.settled(name): self.settled(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
-            listed = [self.settled(inner, key) for inner in value]
+            kept = [one for one in value if not (isinstance(one, dict) and one.get("category") == "mcp")]
+            listed = [self.settled(inner, key) for inner in kept]
             # Processes come in the order of their numbers.
             is_by_number = any(isinstance(inner, dict) and "pid" in inner for inner in value)
             return sorted(listed, key=str) if is_by_number else listed
