@@ -37,6 +37,9 @@ def issue(name: str, authority: Pair | None = None) -> Pair:
     key = ec.generate_private_key(ec.SECP256R1())
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.UTC)
+    signer = authority.key if authority else key
+    is_ca = authority is None
+    # From Python 3.13 on certificates are held to RFC 5280: key identifiers, and usages of an authority.
     builder = (
         x509.CertificateBuilder()
         .subject_name(subject)
@@ -46,9 +49,25 @@ def issue(name: str, authority: Pair | None = None) -> Pair:
         .not_valid_before(now - DAY)
         .not_valid_after(now + DAY)
         .add_extension(x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False)
-        .add_extension(x509.BasicConstraints(ca=authority is None, path_length=None), critical=True)
+        .add_extension(x509.BasicConstraints(ca=is_ca, path_length=None), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signer.public_key()), critical=False)
+        .add_extension(
+            x509.KeyUsage(
+                digital_signature=True,
+                key_cert_sign=is_ca,
+                crl_sign=is_ca,
+                content_commitment=False,
+                key_encipherment=False,
+                data_encipherment=False,
+                key_agreement=False,
+                encipher_only=False,
+                decipher_only=False,
+            ),
+            critical=True,
+        )
     )
-    return Pair(builder.sign(authority.key if authority else key, hashes.SHA256()), key)
+    return Pair(builder.sign(signer, hashes.SHA256()), key)
 
 
 class Place(NamedTuple):
