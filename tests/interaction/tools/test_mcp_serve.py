@@ -121,6 +121,17 @@ async def test_read_only_offers_what_changes_nothing_and_a_workspace_is_the_plac
         assert found["root_dir"] == str(served.workspace)
 
 
+async def test_a_workspace_that_goes_away_under_a_client_is_told_in_the_answer_of_the_next_call(
+    served: World, tmp_path: Path
+) -> None:
+    made = served.client.request("POST", "/api/workspaces", body={"root_dir": str(tmp_path)}).json()
+    async with _client(served, "stdio", "--workspace", str(tmp_path)) as client:
+        assert (await _call(client, "workspace_info"))["workspace"]["root_dir"] == str(tmp_path)
+        served.client.request("DELETE", f"/api/workspaces/{made['workspace']['id']}")
+        refused = await client.call_tool("compozy__workspace_info", {})
+        assert refused.is_error and "is not registered" in refused.content[0].text
+
+
 def test_an_unknown_workspace_is_a_stated_error(served: World) -> None:
     command = _command(served, "--workspace", "nowhere")
     done = subprocess.run(

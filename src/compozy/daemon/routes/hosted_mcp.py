@@ -1,7 +1,7 @@
 """The internal routes behind `compozy tool mcp`: bind, projection, calls, messages, release (contract §6.4).
 
-On the Unix socket only, because the other side is recognised by its process. `messages` is ours: the relay forwards
-MCP's own messages, and the server that answers them lives in the daemon.
+On the Unix socket only, because the other side is recognised by its process. `messages` is ours (`mcp_channel.py`):
+the relay forwards MCP's own messages, and the server that answers them lives in the daemon.
 """
 
 from collections.abc import AsyncIterator
@@ -10,15 +10,16 @@ import msgspec
 from starlette.requests import Request
 from starlette.responses import Response
 
-from compozy.daemon.messages import Body, empty_response, json_response, query_values, read_body
+from compozy.daemon.messages import Body, json_response, query_values, read_body
 from compozy.daemon.peers import peer_of
+from compozy.daemon.routes.mcp_channel import Names, channel_routes, connection_of
 from compozy.daemon.routes.tools import with_tool_errors
 from compozy.daemon.routing import Route
 from compozy.daemon.sse import EventStreamResponse, frame
 from compozy.model.errors import InvalidRequest, Unavailable
 from compozy.model.tool import ToolDescriptor, ToolResult
 from compozy.runtime.services import Services
-from compozy.runtime.tools.hosted import Binding
+from compozy.runtime.tools.hosted import HostedTools
 
 _BASE = "/api/internal/hosted-mcp"
 _ENCODE = msgspec.json.Encoder().encode
@@ -37,24 +38,13 @@ class Call(Body, frozen=True, kw_only=True):
     input: object = None
 
 
-class Release(Body, frozen=True, kw_only=True):
-    bind_id: str
-
-
-class Message(Body, frozen=True, kw_only=True):
-    bind_id: str
-    message: str
-
-
 def _require_enabled(app: Services) -> None:
     if not (app.config.tools.enabled and app.config.tools.hosted_mcp_enabled):
         raise Unavailable("hosted MCP is off: set [tools] hosted_mcp_enabled = true", code="hosted_mcp_disabled")
 
 
-def _binding(app: Services, request: Request, bind_id: str) -> Binding:
-    if not bind_id:
-        raise InvalidRequest("bind_id is required: bind first")
-    return app.hosted.binding(bind_id, peer_of(request))
+def _door(app: Services) -> HostedTools:
+    return app.hosted
 
 
 async def bind(app: Services, request: Request) -> Response:
@@ -71,14 +61,14 @@ async def bind(app: Services, request: Request) -> Response:
 
 async def get_projection(app: Services, request: Request) -> Response:
     """Answer what the session may call now."""
-    binding = _binding(app, request, query_values(request).get("bind_id", ""))
+    binding = connection_of(app.hosted, request, query_values(request).get("bind_id", ""))
     projection = await app.hosted.project(binding)
     return json_response({"tools": projection.tools, "digest": projection.digest})
 
 
 async def stream_projection(app: Services, request: Request) -> Response:
     """Stream the projection: now, and whenever it has changed."""
-    binding = _binding(app, request, query_values(request).get("bind_id", ""))
+    binding = connection_of(app.hosted, request, query_values(request).get("bind_id", ""))
 
     async def frames() -> AsyncIterator[bytes]:
         async for projection in app.hosted.projections(binding):
@@ -91,7 +81,7 @@ async def stream_projection(app: Services, request: Request) -> Response:
 async def call_tool(app: Services, request: Request) -> Response:
     """Run one call of the bound session."""
     body = await read_body(request, Call)
-    binding = _binding(app, request, body.bind_id)
+    binding = connection_of(app.hosted, request, body.bind_id)
     done = await app.hosted.call(
         binding,
         body.tool_name,
@@ -100,31 +90,6 @@ async def call_tool(app: Services, request: Request) -> Response:
         correlation_id=body.correlation_id,
     )
     return json_response({"result": done.result})
-
-
-async def feed_message(app: Services, request: Request) -> Response:
-    """Take one message of the agent's MCP client."""
-    body = await read_body(request, Message)
-    await app.hosted.feed(_binding(app, request, body.bind_id), body.message.encode())
-    return empty_response()
-
-
-async def stream_messages(app: Services, request: Request) -> Response:
-    """Stream the messages of the session's MCP server; the binding ends with the stream."""
-    binding = _binding(app, request, query_values(request).get("bind_id", ""))
-
-    async def frames() -> AsyncIterator[bytes]:
-        async for message in app.hosted.messages(binding):
-            yield frame(message, event="message")
-
-    return EventStreamResponse(frames())
-
-
-async def release(app: Services, request: Request) -> Response:
-    """End a binding."""
-    body = await read_body(request, Release)
-    await app.hosted.release(_binding(app, request, body.bind_id))
-    return empty_response()
 
 
 _PROJECTION = {"tools": tuple[ToolDescriptor, ...], "digest": str}
@@ -172,36 +137,9 @@ ROUTES: tuple[Route, ...] = (
         body=Call,
         answer={"result": ToolResult},
     ),
-    Route(
-        method="POST",
-        path=f"{_BASE}/messages",
-        handler=feed_message,
-        name="feedHostedMcpMessage",
-        summary="Hand one MCP message of the agent to the session's server",
-        transport="unix",
-        kind="write",
-        body=Message,
-        status=204,
-    ),
-    Route(
-        method="GET",
-        path=f"{_BASE}/messages/stream",
-        handler=stream_messages,
-        name="streamHostedMcpMessages",
-        summary="The MCP messages of the session's server, as events `message`",
-        transport="unix",
-        streams=True,
-        query=("bind_id",),
-    ),
-    Route(
-        method="POST",
-        path=f"{_BASE}/release",
-        handler=release,
-        name="releaseHostedMcp",
-        summary="End a binding",
-        transport="unix",
-        kind="write",
-        body=Release,
-        status=204,
+    *channel_routes(
+        _BASE,
+        _door,
+        Names(feed="feedHostedMcpMessage", stream="streamHostedMcpMessages", release="releaseHostedMcp"),
     ),
 )

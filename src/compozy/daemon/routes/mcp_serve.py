@@ -5,19 +5,18 @@ the Unix socket only, because the other side is recognised by its process.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from compozy.daemon.messages import Body, empty_response, json_response, query_values, read_body
+from compozy.daemon.messages import Body, json_response, read_body
 from compozy.daemon.peers import peer_of
+from compozy.daemon.routes.mcp_channel import Names, channel_routes
 from compozy.daemon.routing import Route
-from compozy.daemon.sse import STOP_KEY, EventStreamResponse, frame
-from compozy.model.errors import InvalidRequest
+from compozy.daemon.sse import STOP_KEY
 from compozy.runtime.services import Services
-from compozy.runtime.tools.outside import Connection
+from compozy.runtime.tools.outside import OutsideTools
 
 _BASE = "/api/internal/mcp-serve"
 PATH = "/mcp"
@@ -28,19 +27,8 @@ class Open(Body, frozen=True, kw_only=True):
     read_only: bool = False
 
 
-class Message(Body, frozen=True, kw_only=True):
-    bind_id: str
-    message: str
-
-
-class Release(Body, frozen=True, kw_only=True):
-    bind_id: str
-
-
-def _connection(app: Services, request: Request, bind_id: str) -> Connection:
-    if not bind_id:
-        raise InvalidRequest("bind_id is required: open a connection first")
-    return app.outside.connection(bind_id, peer_of(request))
+def _door(app: Services) -> OutsideTools:
+    return app.outside
 
 
 async def open_connection(app: Services, request: Request) -> Response:
@@ -48,31 +36,6 @@ async def open_connection(app: Services, request: Request) -> Response:
     body = await read_body(request, Open)
     opened = await app.outside.open(peer_of(request), body.workspace, read_only=body.read_only)
     return json_response({"bind_id": opened.id})
-
-
-async def feed_message(app: Services, request: Request) -> Response:
-    """Take one message of the client."""
-    body = await read_body(request, Message)
-    await _connection(app, request, body.bind_id).server.feed(body.message.encode())
-    return empty_response()
-
-
-async def stream_messages(app: Services, request: Request) -> Response:
-    """Stream the server's messages; the connection ends with the stream."""
-    connection = _connection(app, request, query_values(request).get("bind_id", ""))
-
-    async def frames() -> AsyncIterator[bytes]:
-        async for message in app.outside.messages(connection):
-            yield frame(message, event="message")
-
-    return EventStreamResponse(frames())
-
-
-async def release(app: Services, request: Request) -> Response:
-    """End a connection."""
-    body = await read_body(request, Release)
-    await app.outside.release(_connection(app, request, body.bind_id))
-    return empty_response()
 
 
 class _McpResponse(Response):
@@ -146,36 +109,5 @@ ROUTES: tuple[Route, ...] = (
         body=Open,
         answer={"bind_id": str},
     ),
-    Route(
-        method="POST",
-        path=f"{_BASE}/messages",
-        handler=feed_message,
-        name="feedMcpServe",
-        summary="Hand over one MCP message of the client",
-        transport="unix",
-        kind="write",
-        body=Message,
-        status=204,
-    ),
-    Route(
-        method="GET",
-        path=f"{_BASE}/messages/stream",
-        handler=stream_messages,
-        name="streamMcpServe",
-        summary="The MCP messages of the server, as events `message`",
-        transport="unix",
-        streams=True,
-        query=("bind_id",),
-    ),
-    Route(
-        method="POST",
-        path=f"{_BASE}/release",
-        handler=release,
-        name="releaseMcpServe",
-        summary="End the connection",
-        transport="unix",
-        kind="write",
-        body=Release,
-        status=204,
-    ),
+    *channel_routes(_BASE, _door, Names(feed="feedMcpServe", stream="streamMcpServe", release="releaseMcpServe")),
 )

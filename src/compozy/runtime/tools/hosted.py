@@ -5,9 +5,7 @@ belongs to one launch of one agent and ends with it. The MCP SDK is loaded when 
 """
 
 import asyncio
-import contextlib
 import hashlib
-import importlib
 import logging
 import os
 import secrets
@@ -15,11 +13,8 @@ import sys
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
-import msgspec
-
-from compozy import __version__
 from compozy.acp.contract import ProcessIdentity
 from compozy.acp.processes import descends_from
 from compozy.config.config import Config
@@ -33,8 +28,8 @@ from compozy.runtime.sessions.service import HIDDEN
 from compozy.runtime.sessions.startup.slots import BlockContext
 from compozy.runtime.sessions.surface import HostedLaunch, ToolReach, required_of, unavailable
 from compozy.runtime.tools.calls import Invocation
-from compozy.runtime.tools.faults import ToolFault
 from compozy.runtime.tools.identities import Identities
+from compozy.runtime.tools.mcp_side import Refusal, answered, end, new_server, run
 from compozy.runtime.tools.service import Tools
 from compozy.store.interface import SessionRecord
 from compozy.tools.hosted.launches import Launch, Launches, LaunchRefused, Peer
@@ -203,7 +198,7 @@ class HostedTools:
         binding.digest = projection.digest
         return binding, projection
 
-    def binding(self, bind_id: str, peer: Peer | None) -> Binding:
+    def connection(self, bind_id: str, peer: Peer | None) -> Binding:
         """Return a binding to the process that made it.
 
         Raises:
@@ -281,15 +276,12 @@ class HostedTools:
 
     async def _server(self, binding: Binding) -> "HostedServer":
         if binding.server is None:
-            # In a thread: the SDK takes a second to load, once in the daemon's life.
-            module = await asyncio.to_thread(importlib.import_module, "compozy.tools.hosted.server")
+            server = await new_server(lambda refusal: _SessionDesk(self, binding, refusal))
             if binding.is_closed:
                 raise Forbidden("hosted tools: this binding has ended", code="hosted_mcp_bind_unknown")
             if binding.server is None:
-                refusal = cast("type[Exception]", module.CallRefused)
-                desk = _SessionDesk(self, binding, refusal)
-                binding.server = cast("HostedServer", module.HostedServer(desk, version=__version__))
-                binding.serving = asyncio.create_task(_serve(binding.server), name=f"hosted-{binding.session_id}")
+                binding.server = server
+                binding.serving = run(server, f"hosted-{binding.session_id}")
         return binding.server
 
     def _drop(self, binding: Binding) -> None:
@@ -303,9 +295,8 @@ class HostedTools:
 
     async def _close(self, binding: Binding) -> None:
         self._drop(binding)
-        if binding.serving is not None:
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.wait((binding.serving,), timeout=5)
+        if binding.server is not None and binding.serving is not None:
+            await end(binding.server, binding.serving)
 
     def _changed(self) -> None:
         if self._bindings and (self._telling is None or self._telling.done()):
@@ -329,7 +320,7 @@ class HostedTools:
 class _SessionDesk:
     """What one session's MCP server calls."""
 
-    def __init__(self, hosted: HostedTools, binding: Binding, refusal: Callable[[str], Exception]) -> None:
+    def __init__(self, hosted: HostedTools, binding: Binding, refusal: Refusal) -> None:
         self._hosted = hosted
         self._binding = binding
         self._refusal = refusal
@@ -341,23 +332,7 @@ class _SessionDesk:
         return projection.tools
 
     async def call_tool(self, name: str, arguments: dict[str, object]) -> ToolResult:
-        try:
-            return (await self._hosted.call(self._binding, name, arguments)).result
-        except ToolFault as fault:
-            error = msgspec.to_builtins(fault.tool_error)
-            raise self._refusal(f"{fault.message}\n{msgspec.json.encode({'error': error}).decode()}") from fault
-        except CompozyError as error:
-            raise self._refusal(error.message) from error
-
-
-async def _serve(server: "HostedServer") -> None:
-    try:
-        await server.run()
-    except Exception:
-        # Supervisor: one connection's fault must not reach the daemon.
-        log.exception("a hosted MCP server failed")
-    finally:
-        server.close()
+        return await answered(self._hosted.call(self._binding, name, arguments), self._refusal)
 
 
 def _nobody(session_id: str) -> None:

@@ -6,23 +6,18 @@ permission modes of the sessions that are started hold as always. The MCP SDK is
 """
 
 import asyncio
-import contextlib
 import importlib
-import logging
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
-import msgspec
-
-from compozy import __version__
-from compozy.model.errors import CompozyError, Forbidden, Unavailable
-from compozy.model.tool import ToolDescriptor, ToolResult
+from compozy.model.errors import Forbidden, Unavailable
+from compozy.model.tool import ToolDescriptor, ToolInvocation, ToolResult
 from compozy.runtime.tools.callers import Caller
 from compozy.runtime.tools.calls import Invocation
-from compozy.runtime.tools.faults import ToolFault
 from compozy.runtime.tools.identities import Identities
+from compozy.runtime.tools.mcp_side import Refusal, answered, end, new_server, run
 from compozy.runtime.tools.service import Tools
 from compozy.tools.hosted.launches import Peer
 from compozy.tools.ids import native_id
@@ -32,7 +27,6 @@ if TYPE_CHECKING:
 
     from compozy.tools.hosted.server import HostedServer
 
-log = logging.getLogger(__name__)
 Asgi = Callable[..., Awaitable[None]]
 """What answers an HTTP request: scope, receive, send."""
 NAME = "compozy"
@@ -113,7 +107,7 @@ class OutsideTools:
         if self._closing.is_set() or len(self._connections) >= MOST_CONNECTIONS:
             raise Unavailable("no MCP client can connect now: try again later", code="mcp_serve_unavailable")
         server = await self._server(workspace, read_only=read_only)
-        serving = asyncio.create_task(_serve(server), name="mcp-serve")
+        serving = run(server, "mcp-serve")
         connection = Connection(id=secrets.token_urlsafe(32), pid=peer.pid, server=server, serving=serving)
         self._connections[connection.id] = connection
         return connection
@@ -129,6 +123,10 @@ class OutsideTools:
             raise Forbidden("this MCP connection is not yours, or has ended: open another", code="mcp_serve_unknown")
         return found
 
+    async def feed(self, connection: Connection, message: bytes) -> None:
+        """Hand one message of the client to the server."""
+        await connection.server.feed(message)
+
     async def messages(self, connection: Connection) -> AsyncIterator[bytes]:
         """Yield the server's messages; when the reader goes, so does the connection."""
         try:
@@ -140,10 +138,7 @@ class OutsideTools:
     async def release(self, connection: Connection) -> None:
         """End a connection."""
         self._connections.pop(connection.id, None)
-        connection.server.close()
-        connection.serving.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.wait((connection.serving,), timeout=5)
+        await end(connection.server, connection.serving)
 
     # --- over streamable HTTP
 
@@ -171,14 +166,11 @@ class OutsideTools:
     # --- inside
 
     async def _server(self, workspace: str, *, read_only: bool) -> "HostedServer":
-        # In a thread: the SDK takes a second to load, once in the daemon's life.
-        module = await asyncio.to_thread(importlib.import_module, "compozy.tools.hosted.server")
         caller = await self._caller(workspace)
+        find = _for_workspace(self._caller, caller.workspace_id)
         offered = frozenset(READING if read_only else (*READING, *CHANGING))
-        desk = _Desk(self._tools, _for_workspace(self._caller, caller.workspace_id), offered, module.CallRefused)
-        return cast(
-            "HostedServer",
-            module.HostedServer(desk, version=__version__, name=NAME, instructions=INSTRUCTIONS),
+        return await new_server(
+            lambda refusal: _Desk(self._tools, find, offered, refusal), name=NAME, instructions=INSTRUCTIONS
         )
 
     async def _caller(self, workspace: str) -> Caller:
@@ -204,7 +196,7 @@ class _Desk:
         tools: Tools,
         caller: Callable[[], Awaitable[Caller]],
         offered: frozenset[str],
-        refusal: Callable[[str], Exception],
+        refusal: Refusal,
     ) -> None:
         self._tools = tools
         self._caller = caller
@@ -218,21 +210,7 @@ class _Desk:
     async def call_tool(self, name: str, arguments: dict[str, object]) -> ToolResult:
         if name not in self._offered:
             raise self._refusal(f"tool {name[:200]!r} is not offered here; list the tools to see which are")
-        try:
-            wanted = Invocation(tool_id=name, arguments=arguments)
-            return (await self._tools.invoke(await self._caller(), wanted)).result
-        except ToolFault as fault:
-            error = msgspec.to_builtins(fault.tool_error)
-            raise self._refusal(f"{fault.message}\n{msgspec.json.encode({'error': error}).decode()}") from fault
-        except CompozyError as error:
-            raise self._refusal(error.message) from error
+        return await answered(self._invoke(Invocation(tool_id=name, arguments=arguments)), self._refusal)
 
-
-async def _serve(server: "HostedServer") -> None:
-    try:
-        await server.run()
-    except Exception:
-        # Supervisor: one connection's fault must not reach the daemon.
-        log.exception("an MCP server for a client outside failed")
-    finally:
-        server.close()
+    async def _invoke(self, wanted: Invocation) -> ToolInvocation:
+        return await self._tools.invoke(await self._caller(), wanted)
