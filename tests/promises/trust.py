@@ -349,4 +349,18 @@ PROMISES: tuple[Promise, ...] = (
         text="a hook sees the base set and its own keys",
         deferred="issue 9: hooks do not exist yet; they arrive with the skills and hooks issue",
     ),
+    _row(
+        "literal-command",
+        "P39, SECURITY.md",
+        "a secret in a command reaches its program, is stored nowhere, and the session goes on after a restart",
+        "tests/interaction/sessions/test_command_secrets.py::"
+        "test_the_program_is_told_the_secret_the_store_is_not_and_the_session_goes_on_after_a_restart",
+    ),
+    _row(
+        "literal-command-trust",
+        "D15",
+        "a workspace cannot exchange what stands in the secret's place without being trusted again",
+        "tests/interaction/sessions/test_command_secrets.py::"
+        "test_a_workspace_cannot_exchange_what_stands_in_the_secrets_place_without_being_trusted_again",
+    ),
 )

@@ -16,9 +16,9 @@ from compozy import __version__
 from compozy.config.errors import ConfigError
 from compozy.config.home import Home
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import MASK
 from compozy.config.toml_source import read_toml
 from compozy.documents.atomic import write_atomically
+from compozy.model.secret_patterns import MASK
 from compozy.model.times import now
 
 BUNDLE_SCHEMA = "compozy.support_bundle.v1"

@@ -19,6 +19,7 @@ from compozy.config.provider_auth import auth_status
 from compozy.config.providers import build_defaults
 from compozy.config.redaction import Redactor
 from compozy.config.secrets import Secrets
+from compozy.model.command_secrets import command_secrets
 from compozy.model.errors import CompozyError
 from compozy.model.provider import Provider
 from compozy.model.provider_answers import ProviderAuth
@@ -94,6 +95,7 @@ def _providers(home: Home, config: Config) -> Iterator[Finding]:
         yield finding("provider", "default_unknown", "error", text, command="compozy install")
     else:
         yield _default_provider(row, auth_status(row, is_there))
+    yield from _plain_secrets(config)
     plain = build_defaults(home)
     mends: dict[str, object] = {}
     for other in config.providers.values():
@@ -108,6 +110,24 @@ def _providers(home: Home, config: Config) -> Iterator[Finding]:
     found = [one.id for one in config.providers.values() if is_installed(one)]
     text = f"found on this machine: {', '.join(found) or 'none'}; what each other one needs: compozy provider list"
     yield finding("provider", "installed", "info", text, evidence={"needs": mends})
+
+
+def _plain_secrets(config: Config) -> Iterator[Finding]:
+    """Name every provider whose command lines hold a secret."""
+    for row in config.providers.values():
+        lines = {
+            "command": row.command,
+            "auth_status_command": row.auth_status_command,
+            "auth_login_command": row.auth_login_command,
+        }
+        held = [name for name, line in lines.items() if command_secrets(line)]
+        if held:
+            text = (
+                f"{' and '.join(held)} of provider {row.id!r} {'hold' if len(held) > 1 else 'holds'} what looks like "
+                "a secret: the file and the list of processes show it; put it into the vault and name it in a "
+                f"credential slot ([[providers.{row.id}.credential_slots]])"
+            )
+            yield finding("provider", f"secret_in_command_{row.id}", "warn", text, code="command_secret_like")
 
 
 def _default_provider(row: Provider, auth: ProviderAuth) -> Finding:

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import AnyStr
 
-from compozy.config.secret_patterns import MASK, is_secret_name, mask_named, mask_shapes, mask_spelled, may_match
+from compozy.model.secret_patterns import MASK, is_secret_name, mask_named, mask_shapes, mask_spelled, may_match
 
 # Shorter values would turn every other word into a mask.
 _MIN_SECRET = 6

@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import MASK
+from compozy.model.secret_patterns import MASK
 
 # What is kept of text that was let go: the name of a secret may stand in it, its value in the next piece.
 _KEPT = 64

@@ -13,6 +13,7 @@ from compozy.documents.problems import Fix, Path, Problem, Span
 from compozy.documents.servers import server_from, server_problems
 from compozy.documents.text import nearest, shown, trim
 from compozy.documents.tool_ids import tool_problem, toolset_problem
+from compozy.model.command_secrets import command_secrets
 from compozy.model.definition import PERMISSION_MODES, REASONING_EFFORTS, AgentDefinition
 
 
@@ -41,6 +42,7 @@ def check_agent_fields(
     problems += found
     category_path = tuple(trim(part) for part in texts_in(fields, "category_path"))
     problems += _category_problems(category_path, failed)
+    problems += _command_problems(trim(text_in(fields, "command")))
     servers = tuple(server_from(row) for row in rows_in(fields, "mcp_servers"))
     for i, server in enumerate(servers):
         if len(problems) > MAX_PROBLEMS:
@@ -92,6 +94,17 @@ def _skills(fields: Mapping[str, object]) -> tuple[str, ...]:
     if not isinstance(skills, dict):
         return ()
     return tuple(dict.fromkeys(text for text in map(trim, texts_in(skills, "disabled")) if text))
+
+
+def _command_problems(command: str) -> list[Problem]:
+    """Warn of a secret written into the command; the message does not repeat it."""
+    if not command_secrets(command):
+        return []
+    message = (
+        "agent.command holds what looks like a secret: give it to the program in a variable, with a credential slot "
+        'of the provider (`[[providers.NAME.credential_slots]]` with `secret_ref = "vault:…"`), or in a file it reads'
+    )
+    return [Problem(code="command-secret-like", message=message, path=("command",))]
 
 
 def _choice(value: str, choices: tuple[str, ...], name: str, code: str) -> list[Problem]:

@@ -158,6 +158,8 @@ CODES: tuple[Code, ...] = (
     _error("definition-digest-failed", "no digest", "the canonical form of the definition cannot be read back"),
     # Warnings.
     _warning("env-secret-like", "secret in plain text", "the name suggests a secret, and the file shows its value"),
+    _warning("command-secret-like", "secret in a command line",
+             "the list of processes and every backup of the file show its value"),
     _warning("yaml-comment-in-value", "comment inside a value", "YAML drops what follows ` #` in an unquoted value"),
     _warning("prompt-nul", "NUL character in the prompt", "programs take it for the end of the text"),
     _warning("mcp-unknown-top-level", "ignored key", "mcp.json reads mcpServers and mcp_servers only"),

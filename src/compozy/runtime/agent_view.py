@@ -5,15 +5,21 @@ Pure. Secrets are shown as `[REDACTED]`, capabilities always as a list; hooks an
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from compozy.catalog.discovery import DiscoveredAgent
 from compozy.config.config import Config
 from compozy.config.environment import is_secret_name
+from compozy.config.redaction import Redactor
 from compozy.model.agent import Agent, AgentDiagnostic, AgentRuntime, McpAuthView, McpServerView, SkillsPolicy
-from compozy.model.definition import McpServer
-from compozy.model.errors import CompozyError
+from compozy.model.command_secrets import masked_command
+from compozy.model.definition import AgentDefinition, McpServer
+from compozy.model.errors import CompozyError, InvalidRequest
+from compozy.model.secret_patterns import MASK
 from compozy.runtime.resolution import resolve_runtime
 
-REDACTED = "[REDACTED]"
+# Known shapes are masked whatever the setting: what is sent back masked means the same as before.
+_REDACTOR = Redactor()
 
 
 def agent_payload(found: DiscoveredAgent, config: Config, workspace_id: str = "") -> Agent:
@@ -29,7 +35,7 @@ def agent_payload(found: DiscoveredAgent, config: Config, workspace_id: str = ""
         capabilities=definition.capabilities or (),
         model=definition.model,
         reasoning_effort=definition.reasoning_effort,
-        command=definition.command,
+        command=masked_command(definition.command),
         permissions=definition.permissions,
         tools=definition.tools,
         toolsets=definition.toolsets,
@@ -41,6 +47,22 @@ def agent_payload(found: DiscoveredAgent, config: Config, workspace_id: str = ""
         effective_runtime=_runtime(found, config),
         capabilities_digest=loaded.capabilities_digest,
         path=str(loaded.path),
+    )
+
+
+def with_whole_command(wanted: AgentDefinition, present: AgentDefinition | None) -> AgentDefinition:
+    """Return what a client sent, with the secrets of the command that its payload did not show.
+
+    Raises:
+        InvalidRequest: a masked command that is not the present one's.
+    """
+    if MASK not in wanted.command:
+        return wanted
+    if present is not None and masked_command(present.command) == wanted.command.strip():
+        return replace(wanted, command=present.command)
+    raise InvalidRequest(
+        f"agent.command holds {MASK}, which stands for a secret that is not shown: write the command whole, or send "
+        "it exactly as you read it to keep it as it is"
     )
 
 
@@ -72,10 +94,10 @@ def _server(server: McpServer) -> McpServerView:
         name=server.name,
         transport=server.transport,
         command=server.command,
-        args=server.args,
+        args=tuple(str(arg) for arg in _REDACTOR.items(server.args, _REDACTOR.value)),
         env=_shown(server.env),
-        secret_env=dict.fromkeys(server.secret_env, REDACTED),
-        url=server.url,
+        secret_env=dict.fromkeys(server.secret_env, MASK),
+        url=_REDACTOR.text(server.url),
         auth=McpAuthView(
             client_secret_configured=bool(auth.client_secret_ref),
             registration=auth.registration,
@@ -89,4 +111,4 @@ def _server(server: McpServer) -> McpServerView:
 
 
 def _shown(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: REDACTED if is_secret_name(name) else value for name, value in env.items()}
+    return {name: MASK if is_secret_name(name) else value for name, value in env.items()}

@@ -38,7 +38,7 @@ from compozy.model.definition import AgentDefinition
 from compozy.model.errors import InternalError, InvalidRequest, NotFound, Unprocessable
 from compozy.model.workspace import Workspace
 from compozy.runtime.agent_memory import AgentMemory
-from compozy.runtime.agent_view import agent_payload
+from compozy.runtime.agent_view import agent_payload, with_whole_command
 from compozy.runtime.configs import Configs
 from compozy.runtime.edit_conflict import sentence, three_way
 from compozy.runtime.fleet import Fleet
@@ -74,6 +74,7 @@ class Authoring:
             Conflict: the name is taken in that place.
         """
         _check_name(wanted.name)
+        wanted = with_whole_command(wanted, None)
         _check_definition(wanted)
         await self._check_runtime(wanted, scope, workspace)
         root, origin = self._root(scope, workspace)
@@ -102,6 +103,7 @@ class Authoring:
             raise InvalidRequest("expected_digest is required; read the agent and send the digest you saw")
         winner = self._winner(await self._fleet.look(workspace, name), name, workspace)
         present = winner.loaded.definition
+        wanted = with_whole_command(wanted, present)
         _check_definition(replace(wanted, mcp_servers=(), hooks=()))
         if (present.provider, present.command) != (trim(wanted.provider), trim(wanted.command)):
             await self._check_runtime(wanted, winner.origin, workspace)
@@ -150,7 +152,8 @@ class Authoring:
         _check_name(new_name)
         found = await self._fleet.look(workspace, name)
         winner = self._winner(found, name, workspace)
-        wanted = replace(overrides(winner.loaded.definition), name=trim(new_name))
+        present = winner.loaded.definition
+        wanted = with_whole_command(replace(overrides(present), name=trim(new_name)), present)
         _check_definition(replace(wanted, mcp_servers=(), hooks=()))
         await self._check_runtime(wanted, scope or winner.origin, workspace)
         root, origin = self._root(scope or winner.origin, workspace)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compozy.config.config import Config
 from compozy.config.places import Places
+from compozy.model.command_secrets import masked_command
 from compozy.model.definition import AgentDefinition
 from compozy.model.resolution import DerivedFrom, DerivedValue
 from compozy.runtime.resolution import Resolution, resolve_runtime
@@ -41,10 +42,11 @@ def _provider(found: Resolution, path: str, places: Places) -> DerivedValue:
 
 
 def _command(definition: AgentDefinition, found: Resolution, path: str, places: Places) -> DerivedValue:
+    shown = masked_command(found.command)
     if definition.command.strip():
-        return DerivedValue(name="command", value=found.command, source="agent", place=path)
+        return DerivedValue(name="command", value=shown, source="agent", place=path)
     place = places.of_provider(found.provider.id, "command")
-    return DerivedValue(name="command", value=found.command, source="provider", place=place)
+    return DerivedValue(name="command", value=shown, source="provider", place=place)
 
 
 def _model(found: Resolution, path: str, places: Places) -> DerivedValue:

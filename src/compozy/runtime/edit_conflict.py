@@ -6,6 +6,7 @@ Pure: three definitions in, short facts out. The state the author saw may be unk
 from collections.abc import Mapping
 
 from compozy.documents.text import trim
+from compozy.model.command_secrets import masked_command
 from compozy.model.definition import AgentDefinition
 
 FIELDS = (
@@ -71,7 +72,9 @@ def _value(definition: AgentDefinition, name: str) -> object:
         return sorted({text for text in map(trim, value) if text})
     if isinstance(value, tuple):
         return [trim(text) for text in value]
-    return trim(value).replace("\r\n", "\n")
+    text = trim(value).replace("\r\n", "\n")
+    # What was shown to the author was shown without secrets.
+    return masked_command(text) if name == "command" else text
 
 
 def _names(fields: list[str]) -> str:

@@ -16,7 +16,6 @@ from compozy.config.mcp.layers import places
 from compozy.config.mcp.merge import McpLayer, Merged, is_whole, keys_of, merge_layers
 from compozy.config.mcp.origin_lines import Lines
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import MASK, is_secret_name
 from compozy.config.secrets import ENV_PREFIX, Secrets
 from compozy.documents.agent_header import read_header
 from compozy.documents.agents import LoadedAgent
@@ -34,6 +33,7 @@ from compozy.model.mcp import (
     McpSourceView,
     ResolvedServer,
 )
+from compozy.model.secret_patterns import MASK, is_secret_name
 from compozy.runtime.builtin_agents import NO_FILE
 from compozy.runtime.mcp_servers import McpAsk, incomplete, is_trusted, layers_of, resolved
 from compozy.runtime.trust import Trust, session_provider

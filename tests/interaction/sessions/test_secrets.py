@@ -22,7 +22,9 @@ LITERAL = "tok_7f3a9-planted-literal"
 UNRELATED = "Wm8-planted-unrelated-17"
 SHARED = "tok_4b81c-planted-in-the-homes-mcp-json"
 ARGUMENT = "tok_55aa1-planted-as-an-argument"
-SECRETS = (BY_VARIABLE, BY_VAULT, LITERAL, UNRELATED, SHARED, ARGUMENT)
+IN_COMMAND = "tok_0d1e2-planted-in-the-command-of-an-agent"
+IN_PROVIDER = "tok_3c4d5-planted-in-the-command-of-a-provider"
+SECRETS = (BY_VARIABLE, BY_VAULT, LITERAL, UNRELATED, SHARED, ARGUMENT, IN_COMMAND, IN_PROVIDER)
 PRINTER = "import json, os, sys; open(sys.argv[1], 'w').write(json.dumps(dict(os.environ)))"
 
 
@@ -43,7 +45,7 @@ def planted(tmp_path: Path) -> Iterator[World]:
             ]
         ],
     }
-    talker = json.dumps(fake_agent_command(scripts, script, name="talker"))
+    talker = json.dumps(f"{fake_agent_command(scripts, script, name='talker')} --api-key {IN_PROVIDER}")
     printer = f"{sys.executable} -c {json.dumps(PRINTER)} {tmp_path / 'environment'}"
     fails = "sh -c 'echo $HOUSE_KEY $OTHER_KEY >&2; exit 4'"
     slots = (
@@ -157,12 +159,12 @@ def test_a_dollar_sign_in_a_value_stays_as_it_is_written(plain_world: World, pla
 _NAMES = {"/api/settings/providers/{name}": "talker", "/api/mcp/servers/{name}": "shared"}
 
 
-def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
+def _answers(world: World, session: dict[str, object], agent: str = "tooled") -> Iterator[str]:
     """Yield what every reading route of the table answers, with and without its workspace and agent."""
     known = {
         "session_id": str(session["id"]),
         "workspace_id": str(session["workspace_id"]),
-        "name": "tooled",
+        "name": agent,
         "role": "auto_title",
         "provider_id": "talker",
         "attachment_id": "art_0",
@@ -173,8 +175,8 @@ def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
         "workspace": known["workspace_id"],
         "workspace_id": known["workspace_id"],
         "session_id": known["session_id"],
-        "agent": "tooled",
-        "agent_name": "tooled",
+        "agent": agent,
+        "agent_name": agent,
         "view": "all",
         "include_health": "true",
     }
@@ -182,7 +184,7 @@ def _answers(world: World, session: dict[str, object]) -> Iterator[str]:
         if route.method != "GET":
             continue
         path = route.path
-        for name, value in (known | {"name": _NAMES.get(route.path, "tooled")}).items():
+        for name, value in (known | {"name": _NAMES.get(route.path, agent)}).items():
             path = path.replace("{" + name + "}", value)
         assert "{" not in path, f"say what stands for the parameters of {route.path}"
         given = {name: value for name, value in everything.items() if name in route.query}
@@ -211,7 +213,12 @@ def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World)
     planted.write_agent(home.agents, "tooled", provider="talker")
     planted.write_agent(home.agents, "broken", provider="fails")
     _write_servers(planted, "tooled")
+    own = f"{fake_agent_command(planted.folder, {}, name='own')} --token '{IN_COMMAND}'"
+    planted.write_agent(home.agents, "worded", command=json.dumps(own))
     said: list[str] = []
+    worded = planted.create("worded")
+    planted.prompt(worded)
+    said += _answers(planted, worded, "worded")
     session = planted.create("tooled")
     stream = planted.prompt(session)
     said += [json.dumps(frame) for frame in stream.frames]
@@ -222,6 +229,12 @@ def test_no_planted_secret_is_found_in_the_home_or_in_any_answer(planted: World)
     for words in (
         ("agent", "info", "tooled", "-o", "json"),
         ("agent", "resolve", "tooled"),
+        ("agent", "resolve", "worded"),
+        ("agent", "info", "worded", "-o", "json"),
+        ("agent", "inspect", str(home.agents / "worded")),
+        ("agent", "check", str(home.agents)),
+        ("agent", "which", "worded", "-o", "json"),
+        ("provider", "status", "talker", "-o", "json"),
         ("session", "events", str(session["id"])),
         ("vault", "list", "-o", "json"),
         ("mcp", "list", "--agent", "tooled", "-o", "json"),

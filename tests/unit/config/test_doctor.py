@@ -121,3 +121,14 @@ def test_each_provider_that_is_set_up_is_told_what_it_lacks_and_the_command_that
         and "offline" not in needs
         and needs["mine"] == ("install /no/such/agent and put it on PATH")
     )
+
+
+def test_a_provider_whose_command_says_a_secret_is_named_and_the_secret_is_not(home: Home) -> None:
+    home.config_file.write_text(
+        '[providers.mine]\ncommand = "agent --api-key tok_7f3a9-x"\nauth_status_command = "agent TOKEN=tok_7f3a9-y"\n'
+        '[providers.other]\ncommand = "agent --token-file /run/key"\n'
+    )
+    found = {item.id: item for item in check_home(home)}
+    told = found["provider.secret_in_command_mine"]
+    assert told.severity == "warn" and "command and auth_status_command of provider 'mine'" in told.message
+    assert "tok_7f3a9" not in repr(found) and "provider.secret_in_command_other" not in found

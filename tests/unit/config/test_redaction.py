@@ -6,7 +6,7 @@ import pytest
 
 from compozy.config.effective import masked
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import MASK, is_secret_name
+from compozy.model.secret_patterns import MASK, is_secret_name
 
 MASKED = [
     ("Authorization: Basic dXNlcjpwYXNz", "Authorization: [REDACTED]"),

@@ -200,3 +200,13 @@ def test_toml_headers_have_places_and_repairs_too() -> None:
 def test_every_diagnostic_says_where_it_is_explained() -> None:
     for found in read(header("name: X\nfoo: 1\ntools: [a]", body=BODY)).diagnostics:
         assert found.doc == f"docs/formats.md#code-{found.code}" and found.cause
+
+
+def test_a_secret_in_the_command_is_a_warning_at_its_line_that_does_not_repeat_it() -> None:
+    outcome = read(header("name: tide-clerk\ncommand: agent --api-key tok_7f3a9-x"))
+    assert outcome.definition is not None and outcome.definition.command.endswith("tok_7f3a9-x")
+    (found,) = outcome.diagnostics
+    assert (found.code, found.severity) == ("command-secret-like", Severity.WARNING)
+    assert found.position is not None and found.position.line == 3
+    assert "tok_7f3a9" not in found.message and "credential slot" in found.message
+    assert read(header("name: tide-clerk\ncommand: agent --token-file /run/key")).diagnostics == ()

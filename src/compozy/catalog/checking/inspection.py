@@ -22,6 +22,7 @@ from compozy.documents.origins import Origins
 from compozy.documents.source import SourceText
 from compozy.documents.text import trim
 from compozy.model.capability import Capability
+from compozy.model.command_secrets import masked_command
 from compozy.model.definition import AgentDefinition, HookDeclaration, McpServer
 from compozy.model.diagnostic import Diagnostic
 
@@ -93,7 +94,8 @@ def _agent_value(loaded: LoadedAgent, text: str) -> JsonObject:
     origins = Origins(text)
     value: JsonObject = {"name": definition.name, "path": str(loaded.path), "prompt": definition.prompt}
     for name in ("provider", "model", "reasoning_effort", "command", "permissions"):
-        _keep(value, name, getattr(definition, name))
+        text = getattr(definition, name)
+        _keep(value, name, masked_command(text) if name == "command" else text)
     for name in ("tools", "toolsets", "deny_tools", "category_path"):
         _keep(value, name, list(getattr(definition, name)))
     if definition.skills_disabled:

@@ -1,7 +1,7 @@
 """Text from checked files, shown without the secrets in it (reports P39).
 
 A checker quotes lines of files that hold tokens, in places such as CI logs. Values of names that look like secrets
-are starred out; references such as `env:NAME` are no secrets.
+and of options that do are starred out; references such as `env:NAME` are no secrets.
 """
 
 import re
@@ -16,7 +16,17 @@ _REFERENCE = re.compile(r"""["']?\s*(?:env:|vault:)""")
 
 def hide_secrets(text: str) -> str:
     """Return text with the values of secret-looking names starred out, character by character."""
-    return _ASSIGNED.sub(_starred, text) if ":" in text or "=" in text else text
+    text = _ASSIGNED.sub(_starred, text) if ":" in text or "=" in text else text
+    return _without_options(text) if " -" in text else text
+
+
+def _without_options(text: str) -> str:
+    """Star out what a command line of the text says secretly: ``--api-key …``."""
+    from compozy.model.command_secrets import command_secrets  # noqa: PLC0415 - start-up cost
+
+    for secret in command_secrets(text):
+        text = text.replace(secret, "*" * len(secret))
+    return text
 
 
 def _starred(match: re.Match[str]) -> str:

@@ -9,6 +9,8 @@ import secrets
 from collections.abc import Collection, Mapping
 from pathlib import Path
 
+import msgspec
+
 from compozy.acp.contract import (
     AgentConnection,
     AgentDied,
@@ -31,6 +33,7 @@ from compozy.model.mcp import ResolvedServer
 from compozy.model.provider import Provider
 from compozy.model.workspace import Workspace
 from compozy.runtime.mcp_servers import McpAsk, resolve_mcp_servers
+from compozy.runtime.sessions.commands import whole_command
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.ladder import CONTEXT_LOST, RungBroke, open_session, refuse_new_session
 from compozy.runtime.sessions.mcp import injected_servers, lacks_literals, with_literals
@@ -92,9 +95,13 @@ async def bind(
         credentials = await asyncio.to_thread(deps.secrets.credentials, provider)
     except CompozyError as error:
         raise BindFailed(error, "provider_auth_failure") from error
-    spec = launch_spec(deps, record, provider, process.marker, credentials)
+    config = await _config_of(deps, record)
     try:
-        config = await deps.configs.of(record.session.workspace_path)
+        command = await asyncio.to_thread(whole_command, deps, record, provider, config)
+    except CompozyError as error:
+        raise BindFailed(error, "startup_failure") from error
+    spec = launch_spec(deps, msgspec.structs.replace(record, command=command), provider, process.marker, credentials)
+    try:
         hosted = await deps.surface.launch(record, provider, config, process.marker)
         servers, notes = ([hosted.server], list(hosted.notes)) if hosted is not None else ([], [])
         if hosted is None or not hosted.covers_servers:

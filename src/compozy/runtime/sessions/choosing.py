@@ -11,10 +11,12 @@ import msgspec
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
 from compozy.config.openai_compatible import is_openai_compatible
+from compozy.config.redaction import Redactor
 from compozy.model.definition import REASONING_EFFORTS
 from compozy.model.errors import Conflict, InvalidRequest
 from compozy.model.provider import Provider
 from compozy.model.session import EffectiveRuntime, RuntimeSelection
+from compozy.runtime.sessions.commands import stored_command
 from compozy.runtime.sessions.journal import change_runtime
 from compozy.store.interface import SessionRecord
 
@@ -55,7 +57,7 @@ def needs_new_start(record: SessionRecord, choice: RuntimeSelection, provider: P
     return is_openai_compatible(provider) and choice.model not in ("", record.model)
 
 
-def with_choice(record: SessionRecord, choice: RuntimeSelection, config: Config) -> SessionRecord:
+def with_choice(record: SessionRecord, choice: RuntimeSelection, config: Config, redactor: Redactor) -> SessionRecord:
     """Return the record whose profile follows the choice; the same record when nothing differs."""
     if record.session.runtime.selected == choice:
         return record
@@ -71,7 +73,7 @@ def with_choice(record: SessionRecord, choice: RuntimeSelection, config: Config)
         effort, effort_source = "", ""
     record = msgspec.structs.replace(
         record,
-        command=provider.command if switched else record.command,
+        command=stored_command(provider.command, redactor) if switched else record.command,
         model=model,
         model_source=source,
         reasoning_effort=effort,

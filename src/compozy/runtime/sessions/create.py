@@ -28,6 +28,7 @@ from compozy.model.workspace import Workspace
 from compozy.runtime.builtin_agents import NO_FILE
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import Resolution, resolve_runtime
+from compozy.runtime.sessions.commands import stored_command
 from compozy.runtime.sessions.containment import additional_directories
 from compozy.runtime.sessions.mcp import require_secrets, without_literals
 from compozy.runtime.sessions.mode import session_mode
@@ -146,7 +147,7 @@ def new_record(
         mode_derivation=mode,
         trust_marks=allowed.marks,
         cwd=child.cwd if child else workspace.root_dir,
-        command=resolution.command,
+        command=stored_command(resolution.command, redactor),
         model=resolution.model,
         model_source=resolution.model_source or "",
         reasoning_effort=resolution.reasoning_effort,

@@ -6,6 +6,7 @@ Implements contract §5.2 step 1. What the record then says is decided in `creat
 import asyncio
 
 from compozy.config.config import Config
+from compozy.config.redaction import Redactor
 from compozy.model.definition import McpServer
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import Fleet, VisibleAgent
@@ -52,7 +53,7 @@ class Creator:
         record = new_record(
             request, agent, workspace, config, deps.secrets, deps.redactor, allowed, blocks, servers, child
         )
-        record = _chosen(record, runtime, config)
+        record = _chosen(record, runtime, config, deps.redactor)
         effective = record.session.runtime.effective
         assert effective is not None, "a new session has its provider"
         await deps.surface.require(record, config.providers[effective.provider], config)
@@ -74,9 +75,11 @@ class Creator:
         return deps.trust.require(agent.loaded, agent.origin, workspace, config, servers), given(servers)
 
 
-def _chosen(record: SessionRecord, runtime: dict[str, object] | None, config: Config) -> SessionRecord:
+def _chosen(
+    record: SessionRecord, runtime: dict[str, object] | None, config: Config, redactor: Redactor
+) -> SessionRecord:
     if not runtime:
         return record
     effective = record.session.runtime.effective
     choice = read_choice({"provider": effective.provider if effective else "", **runtime}, config)
-    return record if choice is None else with_choice(record, choice, config)
+    return record if choice is None else with_choice(record, choice, config, redactor)

@@ -138,7 +138,7 @@ class AgentHost:
         """
         before = self._journal.record
         config = await self._deps.configs.of(before.session.workspace_path)
-        if with_choice(before, choice, config) is before:
+        if with_choice(before, choice, config, self._deps.redactor) is before:
             return
         process = self.process
         if process is not None and (
@@ -149,7 +149,7 @@ class AgentHost:
             else:
                 await self.drop(process)
             process = None
-        await self._journal.change(lambda record: with_choice(record, choice, config))
+        await self._journal.change(lambda record: with_choice(record, choice, config, self._deps.redactor))
         if process is None or process.connection is None or not process.connection.is_alive:
             return
         await self._journal.change(set_fields(status="reconfiguring", transition="live_configuration"))

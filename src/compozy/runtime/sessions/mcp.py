@@ -11,12 +11,12 @@ import msgspec
 
 from compozy.config.environment import is_secret_name
 from compozy.config.redaction import Redactor
-from compozy.config.secret_patterns import MASK
 from compozy.config.secrets import Secrets
 from compozy.model.definition import McpServer
 from compozy.model.errors import Unprocessable
 from compozy.model.mcp import ResolvedServer
 from compozy.model.provider import Provider
+from compozy.model.secret_patterns import MASK
 
 
 def injected_servers(

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from compozy.config.builtin_providers import canonical_provider
 from compozy.config.config import Config
+from compozy.config.redaction import Redactor
 from compozy.model import ids, times
 from compozy.model.errors import CompozyError
 from compozy.model.event import StoredEvent
@@ -23,6 +24,7 @@ from compozy.model.trust import TrustMark
 from compozy.model.workspace import Workspace
 from compozy.runtime.fleet import VisibleAgent
 from compozy.runtime.resolution import resolve_runtime
+from compozy.runtime.sessions.commands import stored_command
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.prompting import PromptRequest
 from compozy.runtime.sessions.transcript import TranscriptFold
@@ -72,6 +74,8 @@ class _Profile:
     effort_source: str = ""
     guidance: str = ""
     marks: tuple[TrustMark, ...] = ()
+    definition_path: str = ""
+    """Where a command with a secret in it is written."""
 
 
 class AutoTitles:
@@ -168,10 +172,11 @@ class AutoTitles:
             effort_source=resolution.effort_source or "",
             guidance=found.loaded.definition.prompt,
             marks=allowed.marks,
+            definition_path=str(found.loaded.path),
         )
 
     async def _ask(self, record: SessionRecord, profile: _Profile, text: str) -> str:
-        helper = _helper(record, profile)
+        helper = _helper(record, profile, self._deps.redactor)
         session_id = helper.session.id
         await self._host.add_hidden(helper)
         try:
@@ -216,6 +221,7 @@ def _inherited(record: SessionRecord) -> _Profile:
         effort=record.reasoning_effort,
         effort_source=record.effort_source,
         marks=record.trust_marks,
+        definition_path=record.definition_path,
     )
 
 
@@ -239,7 +245,7 @@ def _changed(base: _Profile, config: Config, provider: str, model: str, effort: 
     return _Profile(**values)
 
 
-def _helper(record: SessionRecord, profile: _Profile) -> SessionRecord:
+def _helper(record: SessionRecord, profile: _Profile, redactor: Redactor) -> SessionRecord:
     """Return the record of the hidden session: no guidance of the workspace, no servers, nothing allowed."""
     stamp = times.now()
     session = Session(
@@ -271,7 +277,8 @@ def _helper(record: SessionRecord, profile: _Profile) -> SessionRecord:
         startup_prompt=profile.guidance,
         permission_mode="deny-all",
         cwd=record.cwd,
-        command=profile.command,
+        command=stored_command(profile.command, redactor),
+        definition_path=profile.definition_path,
         model=profile.model,
         model_source=profile.model_source,
         reasoning_effort=profile.effort,

@@ -54,6 +54,8 @@ def test_a_line_that_tries_to_drive_the_terminal_is_shown_harmless() -> None:
         ('"API_TOKEN": "a b, c"}', '"API_TOKEN": ********}'),
         ("PASSWORD = 'x y' # why", "PASSWORD = ***** # why"),
         ("  API_KEY: env:API_KEY", "  API_KEY: env:API_KEY"),
+        ("command: agent --api-key abc --model x", "command: agent --api-key *** --model x"),
+        ("command: agent --token-file /run/key", "command: agent --token-file /run/key"),
         ("TOKEN_URL: https://h.example", "TOKEN_URL: https://h.example"),
     ],
 )
