@@ -13,7 +13,7 @@ import click
 
 from compozy import __version__
 from compozy.cli.failures import describe, report
-from compozy.cli.groups import LazyGroup
+from compozy.cli.groups import HELP_OPTIONS, LazyGroup
 from compozy.cli.invocation import FORMATS, Invocation
 from compozy.model.errors import EXIT_OK
 
@@ -36,6 +36,7 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def root_command() -> LazyGroup:
     """Build the root of the command tree; no command module is imported for it."""
     root = LazyGroup("", help=_HELP)
+    root.context_settings["help_option_names"] = list(HELP_OPTIONS)
     root.params.append(
         click.Option(
             ["--version"],
@@ -54,6 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
+    elif words == ["version"]:
+        words = ["--version"]
     root = root_command()
     _prepare_streams(words)
     if COMPLETE_VARIABLE in os.environ:
@@ -70,6 +73,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return _failed(error, words, invocation)
         except BrokenPipeError:
             return _reader_gone()
+        finally:
+            _drop_what_cannot_be_written()
 
 
 def _prepare_streams(words: Sequence[str]) -> None:
@@ -101,10 +106,23 @@ def _failed(error: BaseException, words: Sequence[str], invocation: Invocation) 
 
 
 def _reader_gone() -> int:
+    _pour_away()
+    return EXIT_BROKEN_PIPE
+
+
+def _drop_what_cannot_be_written() -> None:
+    """After a failure: forget an answer that does not fit on a full disk."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _pour_away()
+
+
+def _pour_away() -> None:
     # The interpreter flushes once more at exit: give it something that accepts.
     sink = os.open(os.devnull, os.O_WRONLY)
     os.dup2(sink, sys.stdout.fileno())
-    return EXIT_BROKEN_PIPE
+    os.close(sink)
 
 
 def requested_format(words: Sequence[str]) -> str:

@@ -96,8 +96,6 @@ COMMANDS: tuple[CommandEntry, ...] = (
     ),
     CommandEntry("session rewind", _COMMANDS + "session_rewind:session_rewind", "Go back to before a prompt."),
     CommandEntry("session clear", _COMMANDS + "session_rewind:session_clear", "Begin a conversation anew."),
-    CommandEntry("session archive", _COMMANDS + "session_archive:session_archive", "Put a stopped session away."),
-    CommandEntry("session unarchive", _COMMANDS + "session_archive:session_unarchive", "Take one back."),
     CommandEntry("session stop", _COMMANDS + "session_write:session_stop", "Stop a session; its history stays."),
     CommandEntry("session rename", _COMMANDS + "session_write:session_rename", "Rename a session."),
     CommandEntry("session remove", _COMMANDS + "session_write:session_remove", "Delete a session and its history."),

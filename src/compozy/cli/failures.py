@@ -8,6 +8,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 import click
@@ -127,7 +128,9 @@ def as_payload(envelope: object) -> dict[str, object]:
 
 def report(failure: Failure, output_format: str) -> None:
     """Write a failure to standard error in the format of the call."""
-    sys.stdout.flush()
+    with suppress(OSError):
+        # The failure may be that standard output takes nothing more; it is told all the same.
+        sys.stdout.flush()
     sys.stderr.write(render(failure, output_format))
     sys.stderr.flush()
 

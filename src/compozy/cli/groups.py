@@ -6,7 +6,7 @@ Implements contract §4 (root flags). It knows nothing of what the commands do.
 
 import gc
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 import click
@@ -16,6 +16,9 @@ from compozy.cli.invocation import FORMATS, Invocation
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
+
+# Arguments that are sentences: a shell splits them where the quotes are forgotten.
+_TEXTS = ("task", "message", "prompt", "text", "answer")
 
 F = TypeVar("F", bound=Callable[..., object])
 
@@ -39,20 +42,23 @@ def _output_options() -> list[click.Parameter]:
 
 
 OUTPUT_OPTIONS = _output_options()
+HELP_OPTIONS = ("--help", "-h")
 
 
 class UnknownCommand(click.UsageError):
     """A command that does not exist; `remedy` is a line that works."""
 
-    def __init__(self, message: str, ctx: click.Context, nearest: str) -> None:
+    def __init__(self, message: str, ctx: click.Context, remedy: str) -> None:
         super().__init__(message, ctx=ctx)
-        self.remedy = f"{nearest} --help"
+        self.remedy = remedy
 
 
 class Command(click.Command):
     """A command that understands the output options and keeps the line breaks of its examples."""
 
     examples: tuple[str, ...] = ()
+    sources: Mapping[str, str] = {}
+    """For a parameter that must be given: the command that shows what to give."""
     is_short: bool = False
     """The command ends before the garbage collector would pay for itself."""
 
@@ -60,6 +66,17 @@ class Command(click.Command):
         if not self.is_short:
             gc.enable()
         return super().invoke(ctx)
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        try:
+            return super().parse_args(ctx, args)
+        except click.MissingParameter as error:
+            name = error.param.name if error.param is not None else ""
+            raise _with_source(error, self.sources.get(name or "", "")) from None
+        except click.UsageError as error:
+            if any(param.name in _TEXTS for param in self.params) and "unexpected extra argument" in error.message:
+                error.message += "; put a text of several words in quotes"
+            raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]
@@ -70,6 +87,13 @@ class Command(click.Command):
             with formatter.section("Examples"):
                 for example in self.examples:
                     formatter.write(f"  {example}\n")
+
+
+def _with_source(error: click.MissingParameter, source: str) -> click.UsageError:
+    """Say where the missing value is to be had."""
+    if not source:
+        return error
+    return click.UsageError(f"{error.format_message().rstrip('.')}; {source!r} shows it", ctx=error.ctx)
 
 
 class LazyGroup(click.Group):
@@ -89,7 +113,7 @@ class LazyGroup(click.Group):
 
     def _with_default(self, args: list[str]) -> list[str]:
         """Take a line without a member's name for the group's default member."""
-        if self.default and not any(word in self.entries or word == "--help" for word in args):
+        if self.default and not any(word in self.entries or word in HELP_OPTIONS for word in args):
             return [self.default, *args]
         return args
 
@@ -114,16 +138,10 @@ class LazyGroup(click.Group):
         return args[0], command, args[1:]
 
     def _unknown(self, name: str, ctx: click.Context) -> "UnknownCommand":
-        from difflib import get_close_matches  # noqa: PLC0415 - start-up cost
+        from compozy.cli.wrong_names import told  # noqa: PLC0415 - start-up cost
 
-        close = get_close_matches(name, self.entries, n=1)
-        where = f"compozy {self.path}".strip()
-        if close:
-            nearest = f"{where} {close[0]}"
-            return UnknownCommand(
-                f"there is no command {name!r} below '{where}'; did you mean '{nearest}'?", ctx, nearest
-            )
-        return UnknownCommand(f"there is no command {name!r} below '{where}'; choose one that exists", ctx, where)
+        sentence, remedy = told(name, self.path, self.entries)
+        return UnknownCommand(sentence, ctx, remedy)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -149,12 +167,18 @@ def load(entry: CommandEntry) -> click.Command:
     return found
 
 
-def command(name: str, *, examples: Sequence[str] = ()) -> Callable[[F], Command]:
-    """Make a `Command` of a function; its docstring is the help, `examples` are whole command lines."""
+def command(
+    name: str, *, examples: Sequence[str] = (), sources: Mapping[str, str] | None = None
+) -> Callable[[F], Command]:
+    """Make a `Command` of a function; its docstring is the help, `examples` are whole command lines.
+
+    `sources` names for a parameter that must be given the command that shows what to give.
+    """
 
     def decorate(function: F) -> Command:
         made = click.command(name, cls=Command)(function)
         made.examples = tuple(examples)
+        made.sources = sources or {}
         return made
 
     return decorate

@@ -49,6 +49,49 @@ def test_a_mistyped_option_names_the_nearest_one(capsys: pytest.CaptureFixture[s
     assert "--output" in capsys.readouterr().err
 
 
+def test_words_without_quotes_are_told_to_be_one_text(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "look", "at", "this"]) == 2
+    assert "(at this); put a text of several words in quotes\n" in capsys.readouterr().err
+    assert main(["completion", "bash", "zsh"]) == 2
+    assert "quotes" not in capsys.readouterr().err
+
+
+def test_a_value_that_is_missing_names_the_command_that_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["agent", "update", "reviewer", "--model", "x"]) == 2
+    assert capsys.readouterr().err == (
+        "error: missing option '--expected-digest'; 'compozy agent info NAME' shows it\n"
+        "try: compozy agent update --help\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["-h"], ["help"], ["agent", "-h"], ["attention", "-h"], ["agent", "list", "-h"]])
+def test_help_is_found_under_its_short_names(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(words) == 0
+    assert "-h, --help" in capsys.readouterr().out
+
+
+def test_version_is_understood_as_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == main(["--version"]) == 0
+    first, second = capsys.readouterr().out.splitlines()
+    assert first == second
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
+@pytest.mark.parametrize("words", [["--help"], ["config", "list", "-o", "json"]])
+def test_an_answer_that_does_not_fit_on_the_disk_is_one_sentence(words: list[str], tmp_path: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "compozy", *words],
+            env={**os.environ, "COMPOZY_HOME": str(tmp_path)},
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+        )
+    assert done.returncode == 1
+    assert "no space left on device" in done.stderr and "Traceback" not in done.stderr
+
+
 @pytest.mark.parametrize("line", [["-o", "json", "nothing"], ["--json", "nothing"], ["nothing", "-ojson"]])
 def test_a_usage_error_is_json_when_json_was_asked_for(line: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(line) == 2

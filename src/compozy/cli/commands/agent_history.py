@@ -59,6 +59,7 @@ def agent_history(invocation: Invocation, name: str, workspace: str | None) -> N
         "compozy agent restore reviewer 5f2a9c01d3e4",
         "compozy agent restore reviewer 5f2a9c01d3e4 --expected-digest DIGEST",
     ),
+    sources={"hash_": "compozy agent history NAME"},
 )
 @click.argument("name", shell_complete=completions.agents)
 @click.argument("hash_", metavar="HASH")

@@ -102,6 +102,7 @@ def agent_create(invocation: Invocation, /, name: str, workspace: str | None, **
         "compozy agent update reviewer --expected-digest DIGEST --model opus",
         'compozy agent update reviewer --expected-digest DIGEST --tool "" --prompt-file prompt.md',
     ),
+    sources={"expected_digest": "compozy agent info NAME"},
 )
 @click.argument("name", shell_complete=completions.agents)
 @click.option("--expected-digest", required=True, help="The digest that `agent info` showed you; else refused.")
