@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
@@ -46,6 +47,17 @@ def test_a_capability_is_chosen_by_words_and_constraints(catalogue: Path) -> Non
     assert call("ocm", "select", "watch the servers", catalogue, "--tenant", "acme").return_value == 0
     planned = call("ocm", "select", "translate a letter", catalogue, "--plan", "-o", "json")
     assert set(json.loads(planned.output)["empty"]) == {"persona", "skill", "tool"}
+
+
+def test_none_fits_is_said_once_and_a_task_behind_its_manifests_is_told_where_it_belongs(catalogue: Path) -> None:
+    nothing = call("ocm", "select", "sail to Malta", catalogue)
+    assert nothing.return_value == 1 and nothing.output.count("none fits") == 1
+    swapped = call("ocm", "select", catalogue, "translate a letter")
+    assert isinstance(swapped.exception, click.UsageError)
+    assert "the task comes first" in swapped.exception.format_message()
+    missing = call("ocm", "select", "translate a letter", "missing.yaml")
+    assert str(missing.exception).startswith("missing.yaml: no such file or directory; check the path;")
+    assert call("ocm", "select", "translate " * 200, catalogue).return_value == 0, "longer than a name may be"
 
 
 def test_eval_shows_accuracy_and_can_fail_below_a_mark(catalogue: Path) -> None:

@@ -25,7 +25,9 @@ def connected_or_started(invocation: Invocation) -> Iterator["Client"]:
 
     if not control.is_running(invocation.home):
         note(invocation, f"starting the daemon for {invocation.home.root} (stop it with: compozy daemon stop)")
-        with StatusLine(enabled=invocation.has_live_notes, activity="starting the daemon").moving():
+        with StatusLine(
+            enabled=invocation.has_live_notes, tells=invocation.is_human, activity="starting the daemon"
+        ).moving():
             control.start_detached(invocation.home, if_running="use")
     with connected(invocation) as client:
         yield client

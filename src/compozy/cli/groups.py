@@ -75,7 +75,8 @@ class Command(click.Command):
             raise _with_source(error, self.sources.get(name or "", "")) from None
         except click.UsageError as error:
             if any(param.name in _TEXTS for param in self.params) and "unexpected extra argument" in error.message:
-                error.message += "; put a text of several words in quotes"
+                told = f"{error.format_message().rstrip('.')}; put a text of several words in quotes"
+                raise click.UsageError(told, ctx=error.ctx) from None
             raise
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:

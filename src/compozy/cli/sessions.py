@@ -19,6 +19,9 @@ else:
 
 F = TypeVar("F", bound=Callable[..., object])
 
+# What a run may do without asking, unless a flag says otherwise.
+RUN_PERMISSIONS = "approve-reads"
+
 
 def runtime_text(session: Mapping[str, object]) -> str:
     """Return `provider · model` of a session."""

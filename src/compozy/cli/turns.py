@@ -10,6 +10,7 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from compozy.cli.connection import JsonObject, as_json, as_object, text_of
@@ -73,7 +74,11 @@ class Turn:
         self.agent = session.agent_name or "the agent"
         self.options = options
         self.record = TurnRecord()
-        status = StatusLine(enabled=invocation.has_live_notes, activity=f"starting {self.agent}")
+        status = StatusLine(
+            enabled=invocation.has_live_notes, tells=invocation.is_human, activity=f"starting {self.agent}"
+        )
+        effective = session.runtime.effective
+        status.explain = partial(about_the_start, effective.provider if effective is not None else "")
         self.printer = TurnPrinter(status, colour=invocation.has_coloured_notes)
         self.question: Question | None = None
         self.waiting: list[Permission] = []
@@ -117,6 +122,7 @@ class Turn:
                 return as_json(stream.queued)
             self.interrupts.is_streaming = True
             self.printer.status.activity = "working"
+            self.printer.status.explain = str
             for frame in stream:
                 self._watch(deadline)
                 if frame is not None:
@@ -303,6 +309,15 @@ class Turn:
             code=LEFT_RUNNING,
             hint=f"compozy session events {self.session_id} --follow",
         )
+
+
+def about_the_start(provider_name: str) -> str:
+    """Say why the start of an agent may take long: a package runner fetches its program the first time."""
+    from compozy.config.builtin_providers import BUILTIN_PROVIDERS  # noqa: PLC0415 - start-up cost
+
+    provider = BUILTIN_PROVIDERS.get(provider_name)
+    fetches = provider is not None and provider.command.partition(" ")[0] in ("npx", "uvx")
+    return "; its program may have to be fetched the first time" if fetches else ""
 
 
 def prompt_body(

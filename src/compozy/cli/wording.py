@@ -62,3 +62,8 @@ def age(text: object, *, now: datetime | None = None) -> str:
 def count(number: int, noun: str, plural: str = "") -> str:
     """Write `1 file` or `3 files`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
+
+
+def none_fits(reason: str) -> str:
+    """Return the sentence that nothing fits; a reason may begin with these words itself."""
+    return reason if reason.startswith("none fits") else f"none fits: {reason}"

@@ -172,6 +172,21 @@ def authored_root(folder: Path) -> Path | None:
     return None
 
 
+def unregistered(context: WorkspaceContext | None) -> Path | None:
+    """Return the folder around here that has agents of its own although no workspace encloses it, or None."""
+    return authored_root(Path.cwd()) if context is None else None
+
+
+def registering(root: Path) -> str:
+    """Return the line that makes a workspace of a folder."""
+    return f"compozy workspace add {shell_word(str(root))}"
+
+
+def not_yet(root: Path) -> str:
+    """Return the sentence for a person who asks about agents of a folder that is no workspace."""
+    return f"{root} has agents of its own but is no workspace yet; register it with: {registering(root)}"
+
+
 def shell_word(text: str) -> str:
     """Quote text so that a shell reads it as one word."""
     from shlex import quote as shell_quote  # noqa: PLC0415 - start-up cost

@@ -93,7 +93,8 @@ class CatalogueError(InvalidRequest):
         first = bad[0]
         where = f"{first.path}:{first.position.line}" if first.position else first.path
         rest = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-        super().__init__(f"{where}: {first.message}{rest}; see `compozy ocm validate`", code=self.default_code)
+        said = first.message if first.message.startswith(f"{where}: ") else f"{where}: {first.message}"
+        super().__init__(f"{said}{rest}; see `compozy ocm validate`", code=self.default_code)
         self.problems = tuple(problems)
 
 

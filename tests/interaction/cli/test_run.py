@@ -95,6 +95,15 @@ def test_the_remedy_of_a_denial_works_as_printed(shared: Cli) -> None:
     assert (again.code, again.out) == (0, "wrote\n")
 
 
+def test_what_a_mode_denied_is_not_blamed_on_the_answer(shared: Cli) -> None:
+    denied = shared("run", steps(EDIT), "--permissions", "deny-all", "--workspace", str(shared.folder))
+    assert denied.code == 77
+    remedy = denied.err.split("try: ", 1)[1].splitlines()[0]
+    assert remedy.endswith(f"--workspace {shared.folder} --permissions approve-reads")
+    wider = shared("run", steps(EDIT), "--permissions", "approve-reads", "--on-ask", "allow")
+    assert (wider.code, wider.out) == (0, "wrote\n")
+
+
 def test_allow_answers_yes_and_deny_all_says_no_whatever_is_answered(shared: Cli) -> None:
     assert shared("run", steps(EDIT), "--on-ask", "allow").out == "wrote\n"
     call = shared("run", steps(EDIT), "--on-ask", "allow", "--permissions", "deny-all")

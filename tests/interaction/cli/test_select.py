@@ -90,3 +90,18 @@ def test_by_meaning_an_agent_is_found_that_shares_no_word_with_the_task(cli: Cli
     answer = call.json()
     assert isinstance(answer, dict)
     assert (answer["agent"], answer["fits"]) == ("nurse", True), call.out
+
+
+def test_a_folder_that_is_no_workspace_yet_is_said_so_by_every_command_that_misses_its_agents(shared: Cli) -> None:
+    write_agent(shared.folder / ".compozy", "reviewer", REVIEWER)
+    (shared.folder / ".compozy/agents/reviewer/capabilities.toml").write_text(CAPABILITIES)
+    line = f"compozy workspace add {shared.folder}"
+    chosen = shared("select", "please review this change")
+    assert chosen.code == 1 and line in chosen.err
+    assert "a run would use" not in chosen.out, "a run would register the folder and choose its agent"
+    assert line in shared("agent", "list").err
+    assert line in shared("agent", "why", "reviewer").err
+    which = shared("agent", "which", "reviewer")
+    assert which.code == 69 and which.err.endswith(f"is no workspace yet\ntry: {line}\n")
+    assert shared("workspace", "add", ".").code == 0
+    assert shared("select", "please review this change").out.startswith("reviewer")

@@ -4,7 +4,6 @@ Implements contract §4.1, §4.3 for reads, decisions D2, D8 (unreadable places)
 """
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -16,7 +15,7 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, clean, note, print_object, print_rows, write, write_fields, write_table
 from compozy.cli.wording import count
-from compozy.cli.workspace_context import WorkspaceContext, authored_root, find, shell_word
+from compozy.cli.workspace_context import WorkspaceContext, find, not_yet, unregistered
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
@@ -206,13 +205,9 @@ def _list_footer(
     warnings = [text_of(warning, "message") for row in rows for warning in objects(row.get("warnings"))]
     for message in warnings:
         note(invocation, f"warning: {message}")
-    root = authored_root(Path.cwd()) if context is None else None
+    root = unregistered(context)
     if root is not None:
-        note(
-            invocation,
-            f"\n{root} has agents of its own but is no workspace yet; register it with: "
-            f"compozy workspace add {shell_word(str(root))}",
-        )
+        note(invocation, f"\n{not_yet(root)}")
 
 
 def _print_agent(agent: JsonObject) -> None:

@@ -3,6 +3,8 @@
 Implements decisions D7–D9 for people (reports P23, P24). The daemon explains; here it is only laid out.
 """
 
+from pathlib import Path
+
 import click
 
 from compozy.cli import completions
@@ -10,9 +12,9 @@ from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import clean, print_object, write, write_fields
+from compozy.cli.output import clean, note, print_object, write, write_fields
 from compozy.cli.wording import count
-from compozy.cli.workspace_context import find, shell_word
+from compozy.cli.workspace_context import find, not_yet, registering, shell_word, unregistered
 from compozy.model.errors import EXIT_UNAVAILABLE, LocalError
 
 _WORKSPACE = click.option(
@@ -28,14 +30,14 @@ _WORKSPACE = click.option(
 @pass_invocation
 def agent_which(invocation: Invocation, name: str, workspace: str | None) -> None:
     """Show the file that defines agent NAME here, and every other one it hides."""
-    found = _explain(invocation, name, workspace)
+    found, root = _explain(invocation, name, workspace)
     effective = found.get("effective")
     if not isinstance(effective, dict):
         raise LocalError(
-            f"agent {name!r} is not defined here",
+            f"agent {name!r} is not defined here" + (f"; {str(root)!r} is no workspace yet" if root else ""),
             code="agent_not_found",
             exit_code=EXIT_UNAVAILABLE,
-            hint=f"compozy agent why {shell_word(name)}",
+            hint=registering(root) if root else f"compozy agent why {shell_word(name)}",
         )
     if not invocation.is_human:
         print_object(invocation, found, (), name="definitions")
@@ -51,7 +53,7 @@ def agent_which(invocation: Invocation, name: str, workspace: str | None) -> Non
 @pass_invocation
 def agent_why(invocation: Invocation, name: str, workspace: str | None) -> None:
     """Say why agent NAME is found here or not: every place looked at, what could not be read, near names."""
-    found = _explain(invocation, name, workspace)
+    found, root = _explain(invocation, name, workspace)
     if not invocation.is_human:
         print_object(invocation, found, (), name="definitions")
         return
@@ -73,16 +75,19 @@ def agent_why(invocation: Invocation, name: str, workspace: str | None) -> None:
     near = found.get("nearest")
     if isinstance(near, list) and near:
         write(f"\nDid you mean {clean(' or '.join(map(str, near)))}?\n")
+    if root is not None:
+        note(invocation, f"\n{not_yet(root)}")
 
 
 _TITLES = {"invalid": "Does not load", "reserved": "Reserved", "other_name": "Other name"}
 
 
-def _explain(invocation: Invocation, name: str, workspace: str | None) -> JsonObject:
+def _explain(invocation: Invocation, name: str, workspace: str | None) -> tuple[JsonObject, Path | None]:
+    """Return what the daemon found, and the folder around here that has agents but is no workspace yet."""
     with connected(invocation) as client:
         context = find(client, flag=workspace)
         answer = client.agents.definitions(name, context.id if context else "")
-    return with_source(answer, context)
+    return with_source(answer, context), unregistered(context)
 
 
 def _print_definition(title: str, item: JsonObject, *, gap: bool = False) -> None:

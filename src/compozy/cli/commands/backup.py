@@ -51,7 +51,7 @@ def backup(invocation: Invocation, file: Path, with_secrets: bool, force: bool) 
     from compozy.daemon.backups import make_backup  # noqa: PLC0415 - start-up cost
 
     refuse_agents("backup")
-    with StatusLine(enabled=invocation.has_live_notes, activity="copying").moving():
+    with StatusLine(enabled=invocation.has_live_notes, tells=invocation.is_human, activity="copying").moving():
         report = make_backup(invocation.home, _whole(file), with_secrets=with_secrets, overwrite=force)
     if report.skipped:
         note(invocation, f"left out, because they are links or cannot be read: {', '.join(report.skipped)}")
@@ -69,7 +69,9 @@ def restore(invocation: Invocation, file: Path, yes: bool, dry_run: bool) -> Non
 
     refuse_agents("restore")
     with backups.alone(invocation.home):
-        with StatusLine(enabled=invocation.has_live_notes, activity="checking the backup").moving():
+        with StatusLine(
+            enabled=invocation.has_live_notes, tells=invocation.is_human, activity="checking the backup"
+        ).moving():
             staged = backups.stage(invocation.home, _whole(file))
         try:
             for line in _what_happens(staged):
@@ -80,7 +82,9 @@ def restore(invocation: Invocation, file: Path, yes: bool, dry_run: bool) -> Non
                 print_object(invocation, answer, (), name="restore")
                 return
             confirm(invocation, "Restore it?", yes)
-            with StatusLine(enabled=invocation.has_live_notes, activity="restoring").moving():
+            with StatusLine(
+                enabled=invocation.has_live_notes, tells=invocation.is_human, activity="restoring"
+            ).moving():
                 restored = backups.restore(invocation.home, staged)
         finally:
             backups.discard(invocation.home)

@@ -28,7 +28,9 @@ def daemon_start(invocation: Invocation, foreground: bool, log_level: str | None
     if foreground:
         control.run_foreground(invocation.home, log_level=log_level or "")
         return
-    with StatusLine(enabled=invocation.has_live_notes, activity="starting the daemon").moving():
+    with StatusLine(
+        enabled=invocation.has_live_notes, tells=invocation.is_human, activity="starting the daemon"
+    ).moving():
         record = control.start_detached(invocation.home, log_level=log_level or "")
     started: JsonObject = {
         "pid": record.pid,
@@ -52,7 +54,9 @@ def daemon_stop(invocation: Invocation) -> None:
     """Stop the daemon of this home; sessions are stopped and can be woken by a prompt later."""
     from compozy.daemon import control  # noqa: PLC0415 - start-up cost
 
-    with StatusLine(enabled=invocation.has_live_notes, activity="stopping the daemon").moving():
+    with StatusLine(
+        enabled=invocation.has_live_notes, tells=invocation.is_human, activity="stopping the daemon"
+    ).moving():
         pid = control.stop(invocation.home)
     print_object(invocation, {"stopped": True, "pid": pid}, (Column("Stopped daemon", "pid"),), name="daemon")
 

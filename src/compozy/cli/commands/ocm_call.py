@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import click
 import msgspec
 
-from compozy.cli.commands.ocm_select import make_selector, report_none_fits, told_endpoint
+from compozy.cli.commands.ocm_select import make_selector, refuse_swapped, report_none_fits, told_endpoint
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
@@ -20,6 +20,7 @@ from compozy.cli.ocm.requests import read_request, request_options
 from compozy.cli.operators import refuse_agents
 from compozy.cli.output import clean, note, write
 from compozy.cli.sessions import read_text
+from compozy.cli.wording import none_fits
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
@@ -90,6 +91,7 @@ def command(
 
     if task == "-" and "-" in paths:
         raise click.UsageError("standard input cannot be both the task and a manifest")
+    refuse_swapped(task, paths)
     options, secrets = _options(invocation, given)
     request = read_request(given)
     call = Call(
@@ -166,7 +168,7 @@ def _choose(
     if wants_findings(invocation):
         report_none_fits(invocation, outcome, "ocm call")
     elif invocation.is_human:
-        write(clean(f"none fits: {outcome.reason}\n"))
+        write(clean(f"{none_fits(outcome.reason)}\n"))
     else:
         answer(invocation, msgspec.to_builtins(outcome))
     return None

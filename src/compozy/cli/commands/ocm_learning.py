@@ -63,7 +63,7 @@ def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, b
     if invocation.is_human:
         write(
             f"{count(found.examples, 'example')} of {count(found.capabilities, 'capability', 'capabilities')}: "
-            f"{found.accuracy:.0%} find their own, {found.fitting:.0%} and are held to fit\n"
+            f"{found.accuracy:.0%} find their own, {found.fitting:.0%} by a score that counts as fitting\n"
         )
         if found.without_examples:
             write(f"{found.without_examples} without examples; give each a few sentences that people really write\n")

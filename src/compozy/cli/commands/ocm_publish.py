@@ -108,6 +108,7 @@ def _publish(
         write(clean(f"published {len(done.written)} files to {folder}{signed}\n"))
         for path in done.removed:
             write(clean(f"removed {path}\n"))
+        note(invocation, f"look at it: open {folder / 'index.html'} in a browser")
     else:
         answer(invocation, {"written": list(done.written), "removed": list(done.removed), "key_id": done.key_id})
     return 0
@@ -154,7 +155,10 @@ def _told(invocation: Invocation, folder: Path, problems: tuple[str, ...], count
         for problem in problems:
             write(clean(f"error: {problem}\n"))
         if not problems:
-            write(f"{count} manifest(s) fit" + (f", signed by {key_id}\n" if key_id else "\n"))
+            write(
+                ("1 manifest fits" if count == 1 else f"{count} manifests fit")
+                + (f", signed by {key_id}\n" if key_id else "\n")
+            )
     return EXIT_INVALID_MANIFEST if problems else 0
 
 

@@ -1,6 +1,7 @@
 """`compozy ocm select`: which capability of a catalogue a task goes to, and why (issue 8 items 4 and 7)."""
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +15,7 @@ from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_request, read_targets, request_options
 from compozy.cli.output import clean, note, write
+from compozy.cli.wording import none_fits
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
 
 if TYPE_CHECKING:
@@ -65,6 +67,7 @@ def command(
     """
     from compozy.ocm.selection.plans import make_plan  # noqa: PLC0415 - start-up cost
 
+    refuse_swapped(task, paths)
     request = read_request(demands)
     selector = make_selector(paths, model_file, outcomes, matching_of(invocation, semantic=semantic))
     if is_plan:
@@ -82,6 +85,20 @@ def command(
     else:
         answer(invocation, record)
     return EXIT_OK if outcome.chosen else EXIT_GENERIC
+
+
+def refuse_swapped(task: str, paths: Sequence[str]) -> None:
+    """Refuse a line that names the manifests first.
+
+    Raises:
+        click.UsageError: the task is a path that exists and the first path is none.
+    """
+    if paths[0] == "-" or set(paths[0]) & set("*?["):
+        return
+    # A task is often longer than a name may be, which is an error of the system.
+    with suppress(OSError):
+        if Path(task).exists() and not Path(paths[0]).exists():
+            raise click.UsageError(f"{task!r} is a path: the task comes first, then the manifests")
 
 
 def report_none_fits(invocation: Invocation, outcome: "Outcome", tool: str) -> None:
@@ -145,7 +162,7 @@ def _show(outcome: "Outcome", plan: "Plan | None", *, explained: bool) -> None:
         sure = min(outcome.confidence, 0.99)
         write(clean(f"{outcome.chosen}  {sure:.0%}: {outcome.reason}\n"))
     else:
-        write(clean(f"none fits: {outcome.reason}\n"))
+        write(clean(f"{none_fits(outcome.reason)}\n"))
     if outcome.endpoint is not None:
         write(clean(f"  endpoint: {told_endpoint(outcome.endpoint)}\n"))
     for slot in plan.slots if plan else ():

@@ -6,7 +6,8 @@ from compozy.cli import completions
 from compozy.cli.connection import JsonObject, as_json, connected, objects, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, print_object, safe_line, write
+from compozy.cli.output import Column, note, print_object, safe_line, write
+from compozy.cli.sessions import RUN_PERMISSIONS
 from compozy.cli.workspace_context import find_or_register
 
 KINDS = ("read", "edit", "delete", "move", "search", "execute", "think", "fetch", "other")
@@ -95,3 +96,9 @@ def permissions_explain(
         write("What would change it:\n")
         for change in told.changes:
             write(f"  - {safe_line(change)}\n")
+    if agent is not None and permissions is None:
+        note(
+            invocation,
+            f"\nthis is what a session does; `compozy run` opens one with {RUN_PERMISSIONS}: "
+            f"add --permissions {RUN_PERMISSIONS} to see that",
+        )

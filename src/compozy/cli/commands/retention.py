@@ -76,7 +76,9 @@ def retention_run(
         if not dry_run and report.sessions:
             found = count(report.sessions, "session")
             confirm(invocation, f"Remove {found} with {count(report.events, 'event')} for good?", yes)
-            with StatusLine(enabled=invocation.has_live_notes, activity="removing").moving():
+            with StatusLine(
+                enabled=invocation.has_live_notes, tells=invocation.is_human, activity="removing"
+            ).moving():
                 report = run(dry=False)
     rows, envelope = as_rows(report.removed), as_json(report)
     print_rows(invocation, rows, _ROWS, name="removed", envelope=envelope, empty="nothing is beyond the limits")

@@ -6,6 +6,7 @@ stopped, so that no agent program is left behind; a prompt wakes it again. `--ke
 
 import shlex
 import time
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ import click
 from compozy.cli import completions
 from compozy.cli.attaching import attach_option, uploaded
 from compozy.cli.commands.agent_read import with_source
+from compozy.cli.commands.permissions import KINDS
 from compozy.cli.commands.session_write import PERMISSION_MODES
 from compozy.cli.connection import JsonObject, as_json, text_of
 from compozy.cli.daemon_start import connected_or_started
@@ -21,7 +23,7 @@ from compozy.cli.failures import describe, report
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import clean, note
-from compozy.cli.sessions import read_text, runtime_text, turn_options, who_answers
+from compozy.cli.sessions import RUN_PERMISSIONS, read_text, runtime_text, turn_options, who_answers
 from compozy.cli.trust_question import with_trust
 from compozy.cli.turn_ending import DEATHS
 from compozy.cli.turn_report import finish, report_object
@@ -33,8 +35,6 @@ from compozy.model.errors import EXIT_AGENT_DIED, CompozyError, LocalError
 if TYPE_CHECKING:
     from compozy.client.typed import Client
     from compozy.model.session import Session
-
-DEFAULT_PERMISSIONS = "approve-reads"
 
 
 class Choice(NamedTuple):
@@ -62,7 +62,7 @@ class Choice(NamedTuple):
 @click.option(
     "--permissions",
     type=click.Choice(PERMISSION_MODES),
-    default=DEFAULT_PERMISSIONS,
+    default=RUN_PERMISSIONS,
     show_default=True,
     help="What the agent may do without asking.",
 )
@@ -107,7 +107,10 @@ def run(
             return _refused(invocation, error)
     first = with_source({"agent_reason": choice.reason}, context)
     code = finish(
-        invocation, result, report_object(result, session, first), remedy=_remedy(result, mode, task, agent)
+        invocation,
+        result,
+        report_object(result, session, first),
+        remedy=_remedy(result, session, permissions, task, {"--agent": agent, "--workspace": workspace}),
     )
     if invocation.is_human:
         _footer(invocation, result, session, time.monotonic() - began)
@@ -181,8 +184,19 @@ def _footer(invocation: Invocation, result: TurnResult, session: "Session", seco
     note(invocation, f'  go on:          compozy session prompt {session_id} "…"')
 
 
-def _remedy(result: TurnResult, mode: str, task: str, agent: str | None) -> str:
-    if result.ending.reason != "denied" or mode != "deny":
+def _remedy(
+    result: TurnResult, session: "Session", permissions: str, task: str, flags: Mapping[str, str | None]
+) -> str:
+    """Return the line that would let the agent do what was denied: by us for want of a person, or by its mode."""
+    denied = [one for one in result.record.permissions.values() if one.is_denied and one.decided_by != "person"]
+    if result.ending.reason != "denied" or not denied:
         return ""
-    named = f" --agent {shlex.quote(agent)}" if agent else ""
-    return clean(f"compozy run {shlex.quote(task)}{named} --on-ask allow")
+    if denied[0].decided_by == "on-ask":
+        wider = "--on-ask allow"
+    elif permissions == "deny-all":
+        wider = f"--permissions {RUN_PERMISSIONS}"
+    else:
+        about = f" --kind {denied[0].kind}" if denied[0].kind in KINDS else ""
+        return f"compozy permissions explain --session {session.id}{about}"
+    given = "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
+    return clean(f"compozy run {shlex.quote(task)}{given} {wider}")

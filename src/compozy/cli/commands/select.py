@@ -12,10 +12,10 @@ from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, clean, plain, print_object, print_rows, write
+from compozy.cli.output import Column, clean, note, plain, print_object, print_rows, write
 from compozy.cli.sessions import read_text
-from compozy.cli.wording import count
-from compozy.cli.workspace_context import WorkspaceContext, find
+from compozy.cli.wording import count, none_fits
+from compozy.cli.workspace_context import WorkspaceContext, find, not_yet, unregistered
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
@@ -77,22 +77,26 @@ def select(
             return _show_results(invocation, results)
         place = context.id if context else ""
         answer = client.agents.select(read_text(task, "the task"), place, require=require, prefer=prefer)
+    root = unregistered(context)
     if invocation.is_human:
-        _show(answer, explained=explain)
+        _show(answer, explained=explain, is_final=root is None)
+        if root is not None:
+            # A run would make a workspace of it and choose among its agents too.
+            note(invocation, f"\n{not_yet(root)}")
     else:
         print_object(invocation, with_source(answer, context), (), name="selection")
     return EXIT_OK if answer.fits else EXIT_GENERIC
 
 
-def _show(answer: "Selection", *, explained: bool) -> None:
+def _show(answer: "Selection", *, explained: bool, is_final: bool) -> None:
     best = answer.candidates[0] if answer.candidates else None
     if answer.fits:
         write(clean(f"{answer.agent}  {_percent(best)}: {answer.reason}\n"))
         if best is not None and best.missing_inputs:
             write(clean(f"  {best.capability} needs: {plain(best.missing_inputs)}\n"))
     else:
-        write(clean(f"none fits: {answer.reason}\n"))
-        if answer.agent:
+        write(clean(f"{none_fits(answer.reason)}\n"))
+        if answer.agent and is_final:
             write(clean(f"  a run would use {answer.agent}\n"))
     if not explained:
         return

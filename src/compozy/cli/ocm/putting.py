@@ -15,6 +15,7 @@ from compozy.cli.ocm.command import (
     wants_findings,
 )
 from compozy.cli.output import note, write, write_json
+from compozy.cli.wording import count
 from compozy.model.diagnostic import Severity
 from compozy.ocm.index import manifest_path
 from compozy.ocm.problems import Problem
@@ -74,6 +75,6 @@ def _put(
     out.mkdir(parents=True, exist_ok=True)
     for path, document in paths.items():
         write_below(out, path, to_yaml([document]).encode())
-    note(invocation, f"wrote {len(paths)} manifest(s) below {shown_path(str(out.absolute()))}")
+    note(invocation, f"wrote {count(len(paths), 'manifest')} below {shown_path(str(out.absolute()))}")
     if not invocation.is_human and not wants_findings(invocation):
         write_json({"written": [str(out / path) for path in paths], "unmapped": list(unmapped)})
