@@ -99,6 +99,6 @@ def permissions_explain(
     if agent is not None and permissions is None:
         note(
             invocation,
-            f"\nthis is what a session does; `compozy run` opens one with {RUN_PERMISSIONS}: "
+            f"\nthis is what a session does; a run opens one with {RUN_PERMISSIONS}: "
             f"add --permissions {RUN_PERMISSIONS} to see that",
         )

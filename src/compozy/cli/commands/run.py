@@ -198,5 +198,5 @@ def _remedy(
     else:
         about = f" --kind {denied[0].kind}" if denied[0].kind in KINDS else ""
         return f"compozy permissions explain --session {session.id}{about}"
-    given = "".join(f" {flag} {shlex.quote(value)}" for flag, value in flags.items() if value)
-    return clean(f"compozy run {shlex.quote(task)}{given} {wider}")
+    given = [f"{flag} {shlex.quote(value)}" for flag, value in flags.items() if value]
+    return clean(" ".join(["compozy", "run", shlex.quote(task), *given, wider]))
