@@ -75,10 +75,10 @@ def folder(tmp_path: Path) -> Path:
     return inside
 
 
-def refused(done: "subprocess.CompletedProcess[bytes]") -> str:
+def refused(done: "subprocess.CompletedProcess[bytes]", most: int = 20_000) -> str:
     told = (done.stdout + done.stderr).decode()
     assert done.returncode == 2, told[-600:]
-    assert "Traceback" not in told and "fault of compozy" not in told and len(told) < 20_000
+    assert "Traceback" not in told and "fault of compozy" not in told and len(told) < most
     return told
 
 

@@ -169,6 +169,11 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("bad-input", "issue 8 bad input", "Bad content is a clear problem of every command; nothing is written outside.",
      "tests/failure/test_ocm_bad_input.py"
      "::test_bad_content_is_a_clear_problem_of_every_command"),
+    ("floods", "issue 8 bad input, D11", "A flood of problems is cut and stays within time and memory.",
+     "tests/failure/test_ocm_floods.py"
+     "::test_a_flood_of_problems_is_cut_and_stays_within_time_and_memory"),
+    ("no-error-hidden", "issue 8 bad input", "However many warnings there are, none hides an error.",
+     "tests/failure/test_ocm_floods.py::test_however_many_warnings_there_are_none_hides_an_error"),
     ("tls", "issue 8 item 6", "mtls shows the named certificate.",
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",

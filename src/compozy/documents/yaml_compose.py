@@ -25,6 +25,8 @@ CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x80-\x84\x86-\x9f\ud800-\udfff
 _SAFE_DEPTH = MAX_NESTING - 4
 TOO_DEEP = f"nested deeper than {MAX_NESTING} levels"
 _BLOCK_LEAD = re.compile(r"^[ \-?:]*", re.MULTILINE)
+# What a node takes in memory anyway; one long text repeated a thousand times is a bomb too.
+_TEXT_OF_A_NODE = 32
 ALIAS = re.compile(r"(?:^|[\s\[{,])\*[0-9A-Za-z_-]")
 
 
@@ -93,9 +95,9 @@ def span_of(node: Node) -> Span:
 
 
 def expanded_size(node: Node, known: dict[int, int]) -> int:
-    """How many nodes a tree has once every alias is written out."""
+    """How many nodes a tree has once every alias is written out; long texts count as several."""
     if isinstance(node, ScalarNode):
-        return 1
+        return 1 + len(node.value) // _TEXT_OF_A_NODE
     identity = id(node)
     if identity not in known:
         size = 1

@@ -6,11 +6,14 @@ entry never hides another. What a manifest may say is for `validate`.
 
 import gc
 import os
+import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import msgspec
 
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Path
 from compozy.documents.source import SourceText
 from compozy.model.diagnostic import Position, Severity
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
     from compozy.ocm.json_text import JsonText
 
 Check = Callable[[object], list[Problem]]
+# The entry of a catalogue that a field path leads into.
+_ENTRY = re.compile(r"(?:targets)?\[[0-9]+\]")
 _KEY_CODES = frozenset(("unknown-field", "unknown-endpoint-key", "merge-key"))
 
 
@@ -188,7 +193,11 @@ class _File:
         self.path = path
         self.source = source
         self.text = text
-        self.notes: list[TextProblem] = list(text.problems)
+        self.errors = 0
+        self._notes: dict[int, list[TextProblem]] = defaultdict(list)
+        for note in text.problems:
+            self._notes[note.document].append(note)
+        self._of_entries: dict[int, dict[str, list[TextProblem]]] = {}
 
     def placed(self, problem: Problem, value: object, base: Path) -> Problem:
         span = span_of_field(value, problem.field, base, self.text, of_key=problem.code in _KEY_CODES)
@@ -202,6 +211,7 @@ class _File:
         return msgspec.structs.replace(problem, path=self.path, position=position)
 
     def refuse(self, code: str, message: str, base: Path = ()) -> None:
+        self.errors += 1
         problem = Problem(code=code, field="", message=message)
         self.loaded.problems.append(self.at(problem, self.text.value_span(base) if base else (0, 0)))
 
@@ -219,22 +229,38 @@ class _File:
         if span is not None:
             position = self.source.position(self.source.to_file(span[0]))
         problems.sort(key=_line)
+        self.errors += sum(problem.severity is Severity.ERROR for problem in problems)
         self.loaded.entries.append(
             Entry(document=value, path=self.path, position=position, is_native=is_native, problems=tuple(problems))
         )
 
+    @property
+    def is_hopeless(self) -> bool:
+        """Whether more is wrong than helps anybody; what comes after it is not judged."""
+        return self.errors >= MAX_PROBLEMS
+
+    def give_up(self, base: Path) -> None:
+        message = f"more than {MAX_PROBLEMS} problems in this file; what follows is not judged"
+        self.refuse("too-large", message, base)
+
+    def left_notes(self) -> list[TextProblem]:
+        """The problems of the text that lie in no entry."""
+        of_entries = (notes for entries in self._of_entries.values() for notes in entries.values())
+        return [note for notes in (*self._notes.values(), *of_entries) for note in notes]
+
     def _take_notes(self, document: object, prefix: str) -> list[TextProblem]:
-        if not self.notes:
+        if not self._notes and not self._of_entries:
             return []
-        taken = [
-            note for note in self.notes if note.document in (document, -1) and _is_below(note.problem.field, prefix)
-        ]
-        self.notes = [note for note in self.notes if note not in taken]
-        return taken
-
-
-def _is_below(field: str, prefix: str) -> bool:
-    return field.startswith(prefix) and (not prefix or field[len(prefix) : len(prefix) + 1] in ("", ".", "["))
+        assert isinstance(document, int), "paths begin with the document's number"
+        if not prefix:
+            return [*self._notes.pop(document, ()), *self._notes.pop(-1, ())]
+        if document not in self._of_entries:
+            entries: dict[str, list[TextProblem]] = defaultdict(list)
+            for note in self._notes.pop(document, ()):
+                found = _ENTRY.match(note.problem.field)
+                entries[found.group() if found else ""].append(note)
+            self._of_entries[document] = entries
+        return self._of_entries[document].pop(prefix, [])
 
 
 def _read_file(
@@ -247,8 +273,11 @@ def _read_file(
     parsed = YamlText(text.normal) if is_yaml else _json(text.normal)
     file = _File(loaded, path, text, parsed, advise)
     for index, value in enumerate(parsed.values):
+        if file.is_hopeless:
+            file.give_up((index,))
+            break
         _read_value(file, value, (index,), single=single)
-    loaded.problems.extend(file.at(note.problem, note.span) for note in file.notes)
+    loaded.problems.extend(file.at(note.problem, note.span) for note in file.left_notes())
 
 
 def _json(text: str) -> "JsonText":
@@ -275,6 +304,9 @@ def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None
         file.refuse("no-manifest", message, base[:1])
         return
     for index, entry in enumerate(entries):
+        if file.is_hopeless:
+            file.give_up((*base, index))
+            break
         is_native = isinstance(entry, Mapping) and "ocm" not in entry
         file.add(entry, (*base, index), is_native=is_native, prefix=f"{prefix}[{index}]")
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from compozy.ocm.grammar import FIELDS, KINDS, FieldType
 from compozy.ocm.problems import Problem
 from compozy.ocm.target import Target, from_manifest
-from compozy.ocm.validate import FIELD_CHECKS, problem_of, unknown_key, validate
+from compozy.ocm.validate import FIELD_CHECKS, cut_short, problem_of, unknown_key, validate
 
 EXTRA_FIELDS: dict[str, FieldType] = {
     "enabled": "flag",
@@ -25,22 +25,27 @@ def validate_native(entry: object) -> list[Problem]:
     """Return every problem of one native entry."""
     if not isinstance(entry, Mapping):
         return validate(entry)
-    found = [unknown_key(key, "", _FIELDS) for key in entry if not isinstance(key, str) or key not in _FIELDS]
-    found.extend(_identity(entry))
+    return cut_short(_problems(entry))
+
+
+def _problems(entry: Mapping[object, object]) -> Iterator[Problem]:
+    for key in entry:
+        if not isinstance(key, str) or key not in _FIELDS:
+            yield unknown_key(key, "", _FIELDS)
+    yield from _identity(entry)
     for field, kind in EXTRA_FIELDS.items():
         if field in entry:
-            found.extend(FIELD_CHECKS[kind](entry[field], field))
+            yield from FIELD_CHECKS[kind](entry[field], field)
     stand_in = {key: value for key, value in entry.items() if key in FIELDS and key not in ("id", "kind", "ocm")}
     cost = stand_in.get("cost")
     if isinstance(cost, Mapping):
         for field, kind in EXTRA_COSTS.items():
             if field in cost:
-                found.extend(FIELD_CHECKS[kind](cost[field], f"cost.{field}"))
+                yield from FIELD_CHECKS[kind](cost[field], f"cost.{field}")
         stand_in["cost"] = {key: value for key, value in cost.items() if key not in EXTRA_COSTS}
     if stand_in.get("description", "") == "":
         stand_in["description"] = "-"
-    found.extend(validate({"ocm": "1", "id": "x", "kind": "tool", **stand_in}))
-    return found
+    yield from validate({"ocm": "1", "id": "x", "kind": "tool", **stand_in})
 
 
 def from_native(entry: Mapping[str, object], *, source: str = "") -> Target:

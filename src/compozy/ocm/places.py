@@ -56,13 +56,20 @@ def steps_of(value: object, field: str) -> tuple[Path, bool]:
 
 
 def _longest_key(value: Mapping[object, object], rest: str) -> tuple[str | None, object]:
-    best: tuple[str | None, object] = (None, None)
-    for key in value:
-        name = key if isinstance(key, str) else str(key)
-        is_prefix = rest.startswith(name) and rest[len(name) : len(name) + 1] in ("", ".", "[")
-        if is_prefix and (best[0] is None or len(name) > len(best[0])):
-            best = (name, key)
-    return best
+    # From the longest beginning that could be a key on: a look-up each, however many keys there are.
+    end = len(rest)
+    while end > 0:
+        name = rest[:end]
+        if name in value:
+            return name, name
+        end = max(rest.rfind(".", 0, end), rest.rfind("[", 0, end))
+    return next(
+        ((str(key), key) for key in value if not isinstance(key, str) and _begins(rest, str(key))), (None, None)
+    )
+
+
+def _begins(rest: str, name: str) -> bool:
+    return rest.startswith(name) and rest[len(name) : len(name) + 1] in ("", ".", "[")
 
 
 def span_of_field(value: object, field: str, base: Path, places: Places, *, of_key: bool) -> Span | None:

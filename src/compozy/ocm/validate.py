@@ -5,10 +5,11 @@ Nothing here raises for bad input, and time and output are bounded: values are s
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
 
+from compozy.documents.limits import MAX_PROBLEMS
 from compozy.model.diagnostic import Severity
 from compozy.ocm.grammar import (
     BOUNDARIES,
@@ -30,6 +31,7 @@ from compozy.ocm.problems import Problem
 
 # A value's text in a message is cut here, so that a bomb of a document gives a short answer.
 SHOWN = 60
+TOO_MANY = f"more than {MAX_PROBLEMS} problems; the others are not listed"
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -42,29 +44,42 @@ def find_problems(document: object) -> list[Problem]:
     """The complete pass of `validate`, without the quick verdict on clean documents."""
     if not isinstance(document, Mapping):
         return [problem_of("not-a-mapping", "", f"a manifest must be a mapping, not {_type_name(document)}")]
-    problems: list[Problem] = []
+    return cut_short(_problems(document))
+
+
+def cut_short(problems: Iterable[Problem]) -> list[Problem]:
+    """Return at most as many problems as help anybody; the last one says that there are more."""
+    found: list[Problem] = []
+    for problem in problems:
+        if len(found) == MAX_PROBLEMS:
+            found.append(problem_of("too-large", "", TOO_MANY))
+            break
+        found.append(problem)
+    return found
+
+
+def _problems(document: Mapping[object, object]) -> Iterator[Problem]:
     for key in document:
         if not isinstance(key, str) or key not in FIELDS:
-            problems.append(unknown_key(key, "", FIELDS))
-    problems.extend(_missing(document))
+            yield unknown_key(key, "", FIELDS)
+    yield from _missing(document)
     if "ocm" in document:
-        problems.extend(_check_version(document["ocm"]))
+        yield from _check_version(document["ocm"])
     if "id" in document:
-        problems.extend(_check_id(document["id"]))
+        yield from _check_id(document["id"])
     if "kind" in document:
-        problems.extend(_check_word(document["kind"], "kind", KINDS))
+        yield from _check_word(document["kind"], "kind", KINDS)
     if "description" in document:
-        problems.extend(_check_description(document["description"]))
+        yield from _check_description(document["description"])
     for field in TEXT_FIELDS:
         if field in document:
-            problems.extend(_check_text(document[field], field))
+            yield from _check_text(document[field], field)
     for section, fields in SECTIONS.items():
         if section in document:
-            problems.extend(_check_section(document[section], section, fields))
+            yield from _check_section(document[section], section, fields)
     for field, check in _TOP_CHECKS.items():
         if field in document:
-            problems.extend(check(document[field], field))
-    return problems
+            yield from check(document[field], field)
 
 
 def errors(problems: list[Problem]) -> list[Problem]:
@@ -280,7 +295,7 @@ def _check_metadata(value: object, field: str) -> Iterator[Problem]:
         return
     place = _first_not_finite(value, field)
     if place is not None:
-        yield problem_of("not-finite", place, f"{place} is not a finite number")
+        yield problem_of("not-finite", place, f"{place} is not a finite number, or has a key that is none")
 
 
 def _first_not_finite(value: object, field: str) -> str | None:
@@ -293,6 +308,8 @@ def _first_not_finite(value: object, field: str) -> str | None:
         if isinstance(item, int | float) and not _is_finite(item):
             return place
         if isinstance(item, Mapping):
+            if any(isinstance(key, int | float) and not _is_finite(key) for key in item):
+                return place
             stack.extend((f"{place}.{str(key)[:SHOWN]}", child) for key, child in item.items())
         elif isinstance(item, list):
             stack.extend((f"{place}[{index}]", child) for index, child in enumerate(item))

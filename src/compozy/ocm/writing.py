@@ -31,6 +31,15 @@ def to_json(document: object) -> str:
     return text + "\n"
 
 
+def json_key(key: object) -> str:
+    """Return how JSON spells a key; YAML's may be numbers, true, false or null."""
+    if isinstance(key, str):
+        return key
+    if key is None or isinstance(key, bool):
+        return {True: "true", False: "false", None: "null"}[key]
+    return repr(key)
+
+
 def manifest_digest(document: Mapping[str, object]) -> str:
     """Return ``sha256:`` and the hash of the manifest's canonical JSON: keys sorted, whole numbers as integers."""
     text = json.dumps(_plain(document), sort_keys=True, separators=(",", ":"), ensure_ascii=True, default=str)
@@ -39,7 +48,7 @@ def manifest_digest(document: Mapping[str, object]) -> str:
 
 def _plain(value: object) -> object:
     if isinstance(value, Mapping):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {json_key(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
     # 1.0 and 1 are one number in JSON; which one a reader makes of it must not count.

@@ -87,7 +87,11 @@ def _number_in_yaml_11(text: str, value: object) -> str:
         digits = text.lstrip("+-")
         # A leading zero means octal there and decimal here.
         octal = len(digits) > 1 and digits[0] == "0" and digits[1] not in "xb"
-        return f"the number {int(digits, 8)}" if octal and int(digits, 8) != value else ""
+        if not octal:
+            return ""
+        # Python writes out no more digits of one number.
+        other = int(digits, 8) if len(digits) <= MAX_DIGITS else None
+        return "" if other == value else "another number" if other is None else f"the number {other}"
     if isinstance(value, float) and (_FLOAT_11.match(text) or _INFINITE.match(text) or text in _NANS):
         return ""
     return "text"

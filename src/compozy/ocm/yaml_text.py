@@ -4,6 +4,8 @@ All documents of a stream are read; only the core schema's own tags count; `<<` 
 that YAML 1.1 would read differently is a warning with the spelling that both read alike.
 """
 
+from collections import Counter
+
 from yaml.error import YAMLError
 from yaml.nodes import CollectionNode, MappingNode, Node, ScalarNode, SequenceNode
 
@@ -25,12 +27,15 @@ from compozy.documents.yaml_compose import (
 from compozy.model.diagnostic import Severity
 from compozy.ocm.places import field_of
 from compozy.ocm.problems import Problem, TextProblem
+from compozy.ocm.writing import json_key
 from compozy.ocm.yaml_core import LONGEST_WORD, NUMBER_START, meaning_in_yaml_11, number_of, resolve, spelled_for_both
 
 _SCALAR_TAGS = {STANDARD_TAG + name: name for name in ("str", "int", "float", "bool", "null")}
 _COLLECTION_TAGS = {STANDARD_TAG + "map": MappingNode, STANDARD_TAG + "seq": SequenceNode}
 # Tags of YAML 1.1 whose content is an ordinary collection: read as that, with a warning.
 _OLD_COLLECTION_TAGS = tuple(STANDARD_TAG + name for name in ("omap", "pairs", "set"))
+# Keys can be of any length, and every problem below one names it.
+_LONGEST_FIELD = 2_400
 _SYNTAX_CODES = {"nesting-too-deep": "too-large", "too-many-aliases": "too-large"}
 
 
@@ -52,6 +57,8 @@ class YamlText:
             text, self._restore = disguise(text)
         self.text = text
         self.roots: list[Node] = []
+        self._noted: Counter[Severity] = Counter()
+        self._pairs: dict[int, dict[str, tuple[Node, Node]]] = {}
         self._known: dict[int, object] = {}
         self._open: set[int] = set()
         self._document = 0
@@ -105,9 +112,12 @@ class YamlText:
         suggestion: str = "",
         severity: Severity = Severity.ERROR,
     ) -> None:
-        if len(self.problems) > MAX_PROBLEMS:
+        # Counted apart: however many warnings there are, none may hide an error.
+        if self._noted[severity] > MAX_PROBLEMS:
             return
-        problem = Problem(code=code, field=field_of(path), message=message, suggestion=suggestion, severity=severity)
+        self._noted[severity] += 1
+        field = field_of(path)[:_LONGEST_FIELD]
+        problem = Problem(code=code, field=field, message=message, suggestion=suggestion, severity=severity)
         self.problems.append(
             TextProblem(problem=problem, document=self._document, span=self._moved(self._place(node)))
         )
@@ -145,6 +155,8 @@ class YamlText:
 
     def _mapping(self, node: Node, path: Path) -> dict[object, object]:
         result: dict[object, object] = {}
+        # How each key is spelled in JSON: what is one key there cannot be two here.
+        spelled: dict[str, Node] = {}
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 raise YamlProblem("a key must be plain text, not a list or mapping", span_of(key_node))
@@ -153,20 +165,18 @@ class YamlText:
                 self._note("merge-key", (*path, "<<"), message, key_node)
                 continue
             key = self._scalar(key_node, path, is_key=True)
-            name = key if isinstance(key, str) else str(key)
+            name = json_key(key)
+            first = spelled.setdefault(name, key_node)
+            if first is not key_node:
+                lines = f"lines {first.start_mark.line + 1} and {key_node.start_mark.line + 1}"
+                message = f"the key {name[:80]!r} is written twice ({lines}); keep one"
+                self._note("duplicate-key", (*path, name), message, key_node)
+                continue
             if key in result:
-                if _is_same_key(result, key):
-                    self._note("duplicate-key", (*path, name), self._repeated(node, key_node, name), key_node)
-                    continue
                 # 1 and true are two keys of YAML and one of Python: the later keeps its spelling.
-                key = key_node.value
+                key = name
             result[key] = self._child(value_node, path, name)
         return result
-
-    def _repeated(self, node: Node, second: Node, name: str) -> str:
-        first = next(key for key, _ in node.value if isinstance(key, ScalarNode) and key.value == second.value)
-        lines = f"lines {first.start_mark.line + 1} and {second.start_mark.line + 1}"
-        return f"the key {name[:80]!r} is written twice ({lines}); keep one"
 
     def _scalar(self, node: ScalarNode, path: Path, *, is_key: bool = False) -> str | bool | int | float | None:
         text: str = node.value
@@ -229,17 +239,26 @@ class YamlText:
                 continue
             if not isinstance(node, MappingNode):
                 return None
-            pair = next((pair for pair in node.value if self._names(pair[0], str(step))), None)
+            pair = self._named(node).get(str(step))
             if pair is None:
                 return None
             found = pair
         return found
 
-    def _names(self, key: Node, name: str) -> bool:
-        if not isinstance(key, ScalarNode):
-            return False
-        text: str = key.value if self._restore is None else key.value.translate(self._restore)
-        return text == name or (not key.style and str(resolve(text)) == name)
+    def _named(self, node: MappingNode) -> dict[str, tuple[Node, Node]]:
+        """The entries of a mapping by every spelling of their keys; made once, as many problems may lie in one."""
+        known = self._pairs.get(id(node))
+        if known is None:
+            known = self._pairs[id(node)] = {}
+            for key, value in node.value:
+                if isinstance(key, ScalarNode):
+                    text: str = key.value if self._restore is None else key.value.translate(self._restore)
+                    known.setdefault(text, (key, value))
+                    if not key.style:
+                        meant = resolve(text)
+                        known.setdefault(str(meant), (key, value))
+                        known.setdefault(json_key(meant), (key, value))
+        return known
 
     def key_span(self, path: Path) -> Span | None:
         """The key of the entry at `path`; in a list, the element."""
@@ -262,10 +281,6 @@ def expanded_size_bounded(root: Node) -> int:
 
 def _is_empty(node: Node) -> bool:
     return isinstance(node, ScalarNode) and not node.value and not node.style and not node.tag
-
-
-def _is_same_key(result: dict[object, object], key: object) -> bool:
-    return any(type(known) is type(key) for known in result if known == key)
 
 
 def _tag_name(tag: str) -> str:

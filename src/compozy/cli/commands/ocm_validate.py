@@ -11,6 +11,8 @@ from compozy.model.diagnostic import Severity
 from compozy.ocm.loading import Loaded
 from compozy.ocm.problems import Problem
 
+_LONGEST_ID = 500
+
 
 @ocm_command(
     "validate",
@@ -84,7 +86,7 @@ def _write_rows(loaded: Loaded, rows: list[_Row], *, strict: bool) -> None:
     lines: list[str] = []
     for path, identity, problems in rows:
         word = "INVALID" if _fails(problems, strict=strict) else "ok"
-        named = f" [{identity}]" if identity is not None else ""
+        named = f" [{identity[:_LONGEST_ID]}]" if identity is not None else ""
         lines.append(one_line(f"{word} {shown_path(path)}{named}"))
         lines.extend("  " + one_line(_line(problem)) for problem in problems)
     good = sum(1 for entry in loaded.manifests if not _fails(list(entry.problems), strict=strict))
