@@ -109,6 +109,13 @@ PROMISES: tuple[Promise, ...] = (
         "tests/unit/ocm/selection/semantic/test_matching.py::test_a_text_is_embedded_once_over_all_runs",
     ),
     Promise(
+        "selection.semantic-same",
+        "issue 8 item 7",
+        "A text has the same vector whatever is embedded beside it",
+        "tests/unit/ocm/selection/semantic/test_minilm.py"
+        "::test_a_text_has_the_same_vector_whatever_is_embedded_beside_it",
+    ),
+    Promise(
         "selection.semantic-missing",
         "issue 8 item 7",
         "Without the extra a sentence names the command that installs it",

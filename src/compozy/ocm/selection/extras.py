@@ -1,6 +1,6 @@
 """Choosing by meaning where its extra is installed, and a sentence where it is not (issue 8 item 7).
 
-The only way to the semantic matcher: it costs a second of start-up and about 100 MiB, so nothing else imports it.
+The only way to the semantic matcher: it costs a second of start-up and about 60 MiB, so nothing else imports it.
 """
 
 from collections.abc import Callable, Sequence

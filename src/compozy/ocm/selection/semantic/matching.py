@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from compozy.lexical.index import LexicalIndex, combine, read_query
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.matching import Matched
 from compozy.ocm.selection.semantic.embedder import Embedder
 from compozy.ocm.selection.semantic.index import SemanticIndex
 from compozy.ocm.selection.semantic.vectors import Progress, VectorCache
+from compozy.ocm.selection.semantic.word_arrays import WordArrays, combine
 
 # Meaning counts six times what words do: from 4.5 to 7.5 the training rows hardly differ.
 MEANING = 6.0
@@ -41,29 +41,27 @@ class SemanticMatcher:
         self, documents: Sequence[Document], embedder: Embedder, cache: Path, told: Progress | None = None
     ) -> None:
         vectors = VectorCache(cache)
-        self._index = LexicalIndex(map(document_words, documents))
+        self._words = WordArrays(map(document_words, documents))
         self._meaning = SemanticIndex(documents, lambda texts: vectors.embed(embedder, texts, told))
         self._embedder = embedder
 
     def match(self, task: str, out: Collection[int] = ()) -> Matched:
         """Match a task by its words and its meaning."""
-        query = read_query(tokens(task))
-        scores = self._index.score(query)
+        scores = self._words.score(tokens(task))
         near = self._meaning.nearness(self._embedder.embed([task])[0])
-        best = max((value for number, value in scores.groups.items() if number not in out), default=0.0)
-        said = min(best / scores.length / ENOUGH_WORDS, 1.0) if scores.length else 0.0
-        totals = np.maximum(near, 0.0) * MEANING
-        for number, total in combine(scores, out).items():
-            totals[number] += total * said
-        values = (totals / (1 + MEANING)).tolist()
+        admitted = np.ones(len(near), dtype=bool)
+        admitted[list(out)] = False
+        said = min(float(scores.groups.max(initial=0.0, where=admitted)) / ENOUGH_WORDS, 1.0)
+        totals = np.maximum(near, 0.0) * MEANING + combine(scores, admitted) * said
+        found = np.flatnonzero((totals > 0) & admitted)
 
         def confidence(number: int) -> float:
-            cosine = scores.groups.get(number, 0.0) / scores.length if scores.length else 0.0
-            drawn = _BASE + _NEARNESS * float(near[number]) + _COSINE * cosine + _SIZE * math.log(max(len(values), 1))
+            cosine = float(scores.groups[number])
+            drawn = _BASE + _NEARNESS * float(near[number]) + _COSINE * cosine + _SIZE * math.log(max(len(near), 1))
             return 1 / (1 + math.exp(-drawn))
 
         return Matched(
-            {number: total for number, total in enumerate(values) if total > 0 and number not in out},
+            dict(zip(found.tolist(), (totals[found] / (1 + MEANING)).tolist(), strict=True)),
             dict(enumerate(near.tolist())),
             confidence,
             lambda number: (f"near in meaning ({float(near[number]):.2f})",) if near[number] >= _TOLD else (),

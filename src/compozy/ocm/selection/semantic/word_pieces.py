@@ -4,6 +4,7 @@ The vocabulary is BERT's (30,522 pieces, Apache-2.0; see NOTICE). It knows nothi
 """
 
 import gzip
+import re
 import unicodedata
 from collections.abc import Iterator
 from functools import lru_cache
@@ -13,6 +14,9 @@ from importlib.resources import files
 MOST_PIECES = 256
 _LONGEST_WORD = 100
 _START, _END, _UNKNOWN = "[CLS]", "[SEP]", "[UNK]"
+# Of ASCII, every sign that is no letter or digit is a word, "$" and "^" included, and control characters are nothing.
+_ASCII_WORD = re.compile(r"[0-9a-z]+|[!-/:-@\[-`{-~]")
+_NOTHING = dict.fromkeys((*range(9), 11, 12, *range(14, 32), 127))
 # Ranges that BERT splits sign by sign: CJK ideographs and their extensions.
 _IDEOGRAPHS = (
     (0x4E00, 0x9FFF), (0x3400, 0x4DBF), (0x20000, 0x2A6DF), (0x2A700, 0x2B73F),
@@ -57,6 +61,9 @@ class WordPieces:
 
 def _words(text: str) -> Iterator[str]:
     """Yield words in lower case without accents; each punctuation mark and ideograph is a word."""
+    if text.isascii():
+        yield from _ASCII_WORD.findall(text.translate(_NOTHING).lower())
+        return
     cleaned = "".join(_clean(letter) for letter in text)
     for word in cleaned.split():
         plain = unicodedata.normalize("NFD", word.lower())

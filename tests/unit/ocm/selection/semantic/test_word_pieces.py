@@ -1,6 +1,8 @@
 """Word pieces are those of the model's own tokenizer: recorded from `tokenizers` 0.23 with all-MiniLM-L6-v2."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from compozy.ocm.selection.semantic.word_pieces import MOST_PIECES, WordPieces
 
@@ -34,11 +36,12 @@ RECORDED = {
     "\x00\x07a\u200bb": [101, 11113, 102],
     "unaffordability's": [101, 14477, 4246, 8551, 8010, 1005, 1055, 102],
 }
+PIECES = WordPieces()
 
 
 @pytest.fixture(scope="module")
 def pieces() -> WordPieces:
-    return WordPieces()
+    return PIECES
 
 
 @pytest.mark.parametrize("text", RECORDED)
@@ -55,3 +58,9 @@ def test_a_long_text_is_cut_and_keeps_its_end_mark(pieces: WordPieces) -> None:
 
 def test_a_word_without_end_is_one_unknown_piece(pieces: WordPieces) -> None:
     assert pieces.read("x" * 5_000) == [101, 100, 102]
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_is_read_as_any_text_is(text: str) -> None:
+    # One letter outside ASCII sends the text the long way.
+    assert PIECES.read(text[:200])[:-1] == PIECES.read(f"{text[:200]} é")[:-2]
