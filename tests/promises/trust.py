@@ -332,6 +332,13 @@ PROMISES: tuple[Promise, ...] = (
         _PLANTED + "test_a_terminal_of_an_agent_gets_no_secret_of_the_daemon",
     ),
     _row(
+        "programs-in-folders",
+        "D15",
+        "a program is found in the folder that a command goes into first",
+        "tests/unit/runtime/test_trust_programs.py::"
+        "test_a_program_is_found_in_the_folder_that_a_command_goes_into_first",
+    ),
+    _row(
         "programs-within",
         "D15",
         "a program of the workspace is found however a command names it, also within a shell's text",

@@ -7,7 +7,7 @@ looked at is what a session would use. Files that a program loads by itself are 
 import hashlib
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -30,6 +30,9 @@ _DEEPEST = 12
 # A command names a program and perhaps a script and a settings file.
 _MAX_PROGRAMS = 256
 _LONGEST_SHELL_TEXT = 64 << 10
+# Folders that one command line goes into, and the words that are looked for in each of them.
+_MOST_FOLDERS = 8
+_MOST_WORDS = 4096
 
 
 def agent_items(loaded: LoadedAgent, home_mode: str) -> Iterator[TrustItem]:
@@ -91,14 +94,14 @@ def skill_items(folder: Path, disabled: Sequence[str]) -> Iterator[TrustItem]:
 def program_items(commands: Iterable[Sequence[str]], roots: Sequence[str]) -> Iterator[TrustItem]:
     """Yield the files below the roots that command lines name: their content is what would run.
 
-    Relative paths start at the first root, where agents run.
+    Relative paths start at the first root, where agents run, and in every folder that the same line names: it may go
+    there first (``cd tools && ./run``, ``make -C tools``).
     """
     real = [os.path.realpath(root) for root in roots]
     seen: set[str] = set()
     for words in commands:
-        for word in _words_within(words):
-            path = _inside(real, word.rpartition("=")[2])
-            if not path or path in seen or len(seen) >= _MAX_PROGRAMS:
+        for path in _files_named(words, real):
+            if path in seen or len(seen) >= _MAX_PROGRAMS:
                 continue
             seen.add(path)
             try:
@@ -106,6 +109,22 @@ def program_items(commands: Iterable[Sequence[str]], roots: Sequence[str]) -> It
             except OSError:
                 digest = ""
             yield _item("program", os.path.relpath(path, real[0]), shlex.join(words), path, digest)
+
+
+def _files_named(words: Sequence[str], roots: Sequence[str]) -> Iterator[str]:
+    """Yield every file below the roots that a command line names."""
+    names = [word.rpartition("=")[2] for word in _words_within(words)]
+    folders = [roots[0]]
+    for name in names[:_MOST_WORDS]:
+        for folder in tuple(folders):
+            inner = _inside(roots, folder, name, Path.is_dir)
+            if inner and inner not in folders and len(folders) <= _MOST_FOLDERS:
+                folders.append(inner)
+    for number, name in enumerate(names):
+        for folder in folders if number < _MOST_WORDS else folders[:1]:
+            path = _inside(roots, folder, name, Path.is_file)
+            if path:
+                yield path
 
 
 def program_digest(path: str) -> str:
@@ -219,17 +238,20 @@ def _words_within(words: Iterable[str]) -> Iterator[str]:
                 yield from word.split()
 
 
-def _inside(roots: Sequence[str], word: str) -> str:
-    """Return the real path of a word that names a file below a root, "" for everything else.
+def _inside(roots: Sequence[str], folder: str, word: str, is_wanted: Callable[[Path], bool]) -> str:
+    """Return the real path of a word that, seen from a folder, names something below a root; "" for everything else.
 
     A link of the workspace that leads out of it is returned as it is: its target may be exchanged.
     """
     if not word or "\0" in word or len(word) > 4096:
         return ""
-    named = str(Path(roots[0]) / word)
+    named = str(Path(folder) / word)
     real = os.path.realpath(named)
-    if not Path(real).is_file():
+    if not is_wanted(Path(real)):
         return ""
+    plain = os.path.normpath(named)
+    # Behind a link `..` is not the folder above the link: then the name stays as it is written.
+    named = plain if os.path.realpath(plain) == real else named
     return next(
         (path for path in (real, named) if any(path.startswith(f"{root.rstrip('/')}/") for root in roots)), ""
     )

@@ -36,6 +36,39 @@ def test_a_program_is_found_however_a_command_names_it(root: Path, words: tuple[
     assert list(programs(root, *words)) == ["run.sh"]
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("sh", "-c", "cd tools && ./run"),
+        ("sh", "-c", "cd ./tools/deep/.. ; exec ./run"),
+        ("sh", "-c", "(cd tools; cd deep && ../run)"),
+        ("sh", "-c", "./run # after all\ncd tools"),
+        ("env", "-C", "tools", "./run"),
+        ("make", "--directory=tools", "-f", "run"),
+    ],
+)
+def test_a_program_is_found_in_the_folder_that_a_command_goes_into_first(root: Path, words: tuple[str, ...]) -> None:
+    (root / "tools/deep").mkdir(parents=True)
+    (root / "tools/run").write_text("#!/bin/sh\n")
+    before = programs(root, *words)
+    assert list(before) == ["tools/run"]
+    (root / "tools/run").write_text("#!/bin/sh\nanother\n")
+    assert programs(root, *words) != before
+
+
+def test_a_command_that_goes_out_of_the_workspace_is_not_followed(root: Path) -> None:
+    (root.parent / "aside").mkdir()
+    (root.parent / "aside/run.sh").write_text("#!/bin/sh\n")
+    assert programs(root, "sh", "-c", "cd ../aside && ./run.sh --x") == {"run.sh": programs(root, "run.sh")["run.sh"]}
+
+
+def test_a_command_of_very_many_words_and_folders_is_looked_through_in_bounded_time(root: Path) -> None:
+    for number in range(40):
+        (root / f"f{number}").mkdir()
+    text = " ".join(f"cd f{number} && ./run.sh {'x ' * 500}" for number in range(40))
+    assert list(programs(root, "sh", "-c", text)) == ["run.sh"]
+
+
 def test_a_link_out_of_the_workspace_counts_by_where_it_leads(root: Path) -> None:
     first, second = root.parent / "first.sh", root.parent / "second.sh"
     for path in (first, second):
