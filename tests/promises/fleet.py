@@ -9,6 +9,7 @@ _LIVE = "tests/interaction/fleet/test_catalog.py"
 _LIVE_SPACES = "tests/interaction/fleet/test_workspaces.py"
 _WHICH = "tests/interaction/fleet/test_which.py"
 _KITS = "tests/unit/catalog/test_extensions.py"
+_LISTS = "tests/interaction/fleet/test_settings_in_lists.py"
 _LIVE_KITS = "tests/interaction/fleet/test_extensions.py"
 
 _ROWS: tuple[tuple[str, str, str, str], ...] = (
@@ -80,6 +81,10 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_KITS}::test_anything_wrong_refuses_the_whole_extension"),
     ("extension-reserved", "D13", "A reserved name is refused by its own code.",
      f"{_KITS}::test_a_reserved_name_is_refused_by_its_own_code"),
+    ("lists-settings", "issue 4 item 2", "Lists, catalog and detail show an agent with its workspace's settings.",
+     f"{_LISTS}::test_every_list_shows_an_agent_with_the_settings_of_its_workspace"),
+    ("twin-told", "D7", "The loser of two folders with one name is told with the winner, on every list.",
+     f"{_LISTS}::test_the_loser_of_two_folders_with_one_name_is_told_with_the_winner_on_every_list"),
 )  # fmt: skip
 
 PROMISES: tuple[Promise, ...] = tuple(
