@@ -32,6 +32,20 @@ _SIGNALS = {
     "jailbreak_risk": "jailbreak_risk",
     "complexity": "complexity",
 }
+# How the recorded reasons begin, and the rule of ours that must refuse first: the order is part of what was recorded.
+_RULES = {
+    "data boundary": "data_boundary",
+    "denied": "deny",
+    "jailbreak": "jailbreak",
+    "kind": "kind",
+    "language": "language",
+    "latency": "latency",
+    "modality": "modality",
+    "region": "region",
+    "tenant": "tenant",
+    "input": "max_tokens_in",
+    "tools": "tools",
+}
 
 
 def _rows(name: str) -> list[dict[str, object]]:
@@ -81,4 +95,7 @@ def test_a_hard_constraint_admits_exactly_what_was_decided(row: dict[str, object
         with pytest.raises(InvalidRequest):
             decide(target, Request(**values))
     else:
-        assert decide(target, Request(**values)).admitted == row["want_admitted"]
+        verdict = decide(target, Request(**values))
+        assert verdict.admitted == row["want_admitted"]
+        if not row["want_admitted"] and row["reason"]:
+            assert verdict.rule == next(rule for words, rule in _RULES.items() if row["reason"].startswith(words))

@@ -13,6 +13,7 @@ _PUBLISH = "tests/unit/ocm/test_publishing.py"
 _PAGE = "tests/unit/ocm/test_ocm_page.py"
 _CLI = "tests/interaction/ocm/test_ocm_commands.py"
 
+_EDGES = "tests/interaction/ocm/test_ocm_edges.py"
 _BROWSER = "tests/web/test_catalogue_page.py"
 _CHOICE = "tests/unit/ocm/endpoints/test_choice.py"
 _CALLS = "tests/unit/ocm/endpoints/test_calling.py"
@@ -178,6 +179,20 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",
      "tests/e2e/test_a2a_sdk.py::test_an_agent_of_the_sdk_is_called_by_the_manifest_of_its_card"),
+    ("missing-version", "reports P68", "A manifest without its version names every missing field.",
+     f"{_READ}::test_a_manifest_without_its_version_names_every_missing_field"),
+    ("stdin", "issue 8 items 1, 4", "fmt and import read standard input, too.",
+     f"{_EDGES}::test_fmt_writes_what_came_by_standard_input_to_standard_output"),
+    ("stdin-import", "issue 8 items 1, 4", "import reads standard input.",
+     f"{_EDGES}::test_import_reads_standard_input"),
+    ("wrong-call", "D30", "A wrong call ends with 2 and one sentence.",
+     f"{_EDGES}::test_a_wrong_call_ends_with_two_and_one_sentence_in_every_format"),
+    ("login", "O3, design §4", "No output shows the login of an address.",
+     f"{_EDGES}::test_no_output_shows_the_login_of_an_address"),
+    ("native-out", "issue 8 item 3, O7, O8", "Native entries become valid manifests, or are refused.",
+     f"{_EDGES}::test_native_entries_that_cannot_become_manifests_are_refused"),
+    ("bound", "OCM §3, §5", "What the reference could call can be called.",
+     f"{_TEXTS}::test_what_the_reference_could_call_can_be_called"),
     ("docs", "issue 8 done when", "Every example of the page is what it says.",
      f"{_PAGE}::test_an_example_is_what_the_page_says"),
 )  # fmt: skip

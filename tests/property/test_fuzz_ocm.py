@@ -40,6 +40,22 @@ def look(text: str, name: str) -> Loaded:
     return loaded
 
 
+def meaning(loaded: Loaded) -> list[str]:
+    return [
+        json.dumps(entry.document, sort_keys=True, default=str)
+        if entry.is_valid and not has_odd_keys(entry.document)
+        else str(entry.is_valid)
+        for entry in loaded.entries
+    ]
+
+
+def has_odd_keys(value: object) -> bool:
+    """Keys of several types have no order."""
+    if isinstance(value, dict):
+        return any(not isinstance(key, str) or has_odd_keys(item) for key, item in value.items())
+    return isinstance(value, list) and any(map(has_odd_keys, value))
+
+
 def use(loaded: Loaded) -> None:
     """Do with the valid entries what commands do with them."""
     for entry in loaded.entries:
@@ -67,5 +83,5 @@ def test_a_mutated_manifest_gives_a_result_or_our_problems(seeds: list[str], nam
             continue
         use(look(text, name))
         after = (format_yaml if name.endswith("yaml") else format_json)(text)
-        if name.endswith("yaml"):
-            assert repr(YamlText(after).values) == repr(YamlText(text).values) or after != text
+        # Only the order of fields may differ: what was valid stays so, and means the same.
+        assert meaning(read_document(after, name)) == meaning(read_document(text, name))

@@ -163,7 +163,7 @@ def _usage(error: click.ClickException) -> Failure:
     remedy = str(getattr(error, "remedy", "")) or (f"{context.command_path} --help" if context else "")
     message = error.format_message().rstrip(".")
     if not isinstance(error, click.UsageError):
-        return local(message, code="local_error", exit_code=error.exit_code)
+        return local(message, code=str(getattr(error, "code", "local_error")), exit_code=error.exit_code)
     return local(message[:1].lower() + message[1:], code="usage", remedy=remedy, exit_code=EXIT_USAGE)
 
 

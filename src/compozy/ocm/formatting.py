@@ -8,9 +8,12 @@ read again, and a text whose meaning would change is returned as it was.
 import json
 import re
 
+from msgspec.structs import replace
+
 from compozy.documents.source import SourceText
 from compozy.ocm.grammar import FIELDS
 from compozy.ocm.json_text import JsonText
+from compozy.ocm.problems import Problem
 from compozy.ocm.yaml_text import YamlText
 
 _FIELD = re.compile(r"([A-Za-z_]+):(?=[ \t\n]|$)")
@@ -27,6 +30,18 @@ def format_json(text: str) -> str:
         return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     except ValueError:
         return text
+
+
+def find_unreadable(source: SourceText, path: str, *, is_yaml: bool) -> list[Problem]:
+    """Return what keeps a text from being read at all, each with its place."""
+    parsed = YamlText(source.normal) if is_yaml else JsonText(source.normal)
+    if not parsed.is_broken:
+        return []
+    found = []
+    for note in parsed.problems:
+        start, end = (source.to_file(offset) for offset in note.span)
+        found.append(replace(note.problem, path=path, position=source.position(start, end)))
+    return found
 
 
 def _ordered(value: object) -> object:

@@ -22,7 +22,7 @@ from compozy.model.record import Record
 from compozy.ocm.native import from_native, validate_native
 from compozy.ocm.places import span_of_field
 from compozy.ocm.problems import Problem, TextProblem
-from compozy.ocm.sources import STDIN, STDIN_NAME, YAML_SUFFIXES, Source, find_sources, read_text
+from compozy.ocm.sources import STDIN, STDIN_NAME, YAML_SUFFIXES, Source, find_sources, is_yaml, read_text
 from compozy.ocm.target import Target, from_manifest
 from compozy.ocm.validate import validate
 from compozy.ocm.yaml_text import YamlText
@@ -267,17 +267,24 @@ def _read_file(
     loaded: Loaded, source: Source, text: SourceText, *, single: bool, advise: Check | None = None
 ) -> None:
     path = STDIN_NAME if source.path == STDIN else source.path
-    is_yaml = path.lower().endswith(YAML_SUFFIXES)
-    if source.path == STDIN:
-        is_yaml = not text.normal.lstrip().startswith(("{", "["))
-    parsed = YamlText(text.normal) if is_yaml else _json(text.normal)
+    reads_yaml = is_yaml(source.path, text.normal)
+    parsed = YamlText(text.normal) if reads_yaml else _json(text.normal)
     file = _File(loaded, path, text, parsed, advise)
     for index, value in enumerate(parsed.values):
         if file.is_hopeless:
             file.give_up((index,))
             break
         _read_value(file, value, (index,), single=single)
-    loaded.problems.extend(file.at(note.problem, note.span) for note in file.left_notes())
+    left = file.left_notes()
+    if parsed.is_broken and not reads_yaml and source.path != STDIN and not path.lower().endswith(".json"):
+        left = [_hint_at_yaml(note) for note in left]
+    loaded.problems.extend(file.at(note.problem, note.span) for note in left)
+
+
+def _hint_at_yaml(note: TextProblem) -> TextProblem:
+    problem = note.problem
+    told = f"{problem.message}; files are read as YAML when they end in {' or '.join(YAML_SUFFIXES)}"
+    return msgspec.structs.replace(note, problem=msgspec.structs.replace(problem, message=told))
 
 
 def _json(text: str) -> "JsonText":
@@ -287,8 +294,11 @@ def _json(text: str) -> "JsonText":
 
 
 def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None:
-    if isinstance(value, Mapping) and "ocm" in value:
+    if isinstance(value, Mapping) and _is_meant_as_manifest(value):
         file.add(value, base)
+        return
+    if value is None:
+        file.refuse("no-manifest", "the file is empty; write a manifest into it", base)
         return
     if single:
         message = "not a manifest: the field 'ocm' is missing; a list of capabilities belongs into a file of its own"
@@ -309,6 +319,11 @@ def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None
             break
         is_native = isinstance(entry, Mapping) and "ocm" not in entry
         file.add(entry, (*base, index), is_native=is_native, prefix=f"{prefix}[{index}]")
+
+
+def _is_meant_as_manifest(value: Mapping[object, object]) -> bool:
+    """Whether a mapping is judged as one manifest: so that one whose version is missing or misspelled is told so."""
+    return "ocm" in value or ("targets" not in value and (not value or "id" in value or "OCM" in value))
 
 
 def _line(problem: Problem) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from compozy.ocm.grammar import FIELDS, KINDS, FieldType
 from compozy.ocm.problems import Problem
 from compozy.ocm.target import Target, from_manifest
-from compozy.ocm.validate import FIELD_CHECKS, cut_short, problem_of, unknown_key, validate
+from compozy.ocm.validate import FIELD_CHECKS, check_word, cut_short, problem_of, unknown_key, validate
 
 EXTRA_FIELDS: dict[str, FieldType] = {
     "enabled": "flag",
@@ -73,5 +73,5 @@ def _identity(entry: Mapping[object, object]) -> Iterator[Problem]:
         yield from FIELD_CHECKS["text"](identity, "id")
     elif not identity:
         yield problem_of("empty", "id", "the id is empty")
-    if "kind" in entry and (not isinstance(entry["kind"], str) or entry["kind"] not in KINDS):
-        yield problem_of("not-allowed", "kind", f"kind must be one of {', '.join(KINDS)}")
+    if "kind" in entry:
+        yield from check_word(entry["kind"], "kind", KINDS)

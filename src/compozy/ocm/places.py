@@ -44,7 +44,7 @@ def steps_of(value: object, field: str) -> tuple[Path, bool]:
             rest = rest[len(name) :]
         elif isinstance(value, list) and rest.startswith("["):
             number, _, after = rest[1:].partition("]")
-            if not number.isdigit() or int(number) >= len(value):
+            if not number.isdecimal() or int(number) >= len(value):
                 return tuple(steps), False
             value = value[int(number)]
             steps.append(int(number))

@@ -56,7 +56,7 @@ def _sources_of(path: str) -> Iterator[Source | Problem]:
 def _matches(pattern: str) -> Iterator[Source | Problem]:
     found = sorted(name for name in glob.iglob(pattern, recursive=True) if not Path(name).is_dir())  # noqa: PTH207
     if not found:
-        yield Problem(code="no-manifest", field="", message=f"no file matches {pattern!r}", path=pattern)
+        yield Problem(code="no-manifest", field="", message="no file matches this pattern", path=pattern)
     yield from (Source(path=name) for name in found)
 
 
@@ -74,7 +74,7 @@ def _in_folder(folder: str) -> Iterator[Source | Problem]:
     found = [path.removeprefix("./") for path in found]
     yield from problems
     if not found and not problems:
-        message = f"{folder}: no capability.yaml, .yml or .json below this folder; name a file, or another folder"
+        message = "no capability.yaml, .yml or .json below this folder; name a file, or another folder"
         yield Problem(code="no-manifest", field="", message=message, path=folder)
     yield from (Source(path=path, in_folder=True) for path in sorted(found))
 
@@ -82,6 +82,13 @@ def _in_folder(folder: str) -> Iterator[Source | Problem]:
 def is_capability_name(name: str) -> bool:
     """Whether a file of this name in a folder is a manifest: `capability.yaml`, `capability.prod.YML`."""
     return name.startswith(_STEM + ".") and name.lower().endswith(SUFFIXES)
+
+
+def is_yaml(path: str, text: str) -> bool:
+    """Whether a file is read as YAML: by its name, and standard input by how it begins."""
+    if path == STDIN:
+        return not text.lstrip().startswith(("{", "["))
+    return path.lower().endswith(YAML_SUFFIXES)
 
 
 def read_text(path: str, stdin: bytes | None = None) -> SourceText | Problem:
@@ -95,7 +102,7 @@ def read_text(path: str, stdin: bytes | None = None) -> SourceText | Problem:
         return _unreadable(path, error)
     shown = STDIN_NAME if path == STDIN else path
     if len(data) > MAX_FILE_BYTES:
-        message = f"{shown} is larger than {MAX_FILE_BYTES // 2**20} MiB; split it"
+        message = f"larger than {MAX_FILE_BYTES // 2**20} MiB; split it"
         return Problem(code="too-large", field="", message=message, path=shown)
     try:
         return SourceText.decode(data)
@@ -122,4 +129,4 @@ def _read(path: str) -> bytes:
 
 def _unreadable(path: str, error: OSError) -> Problem:
     reason = (error.strerror or "cannot be read").lower()
-    return Problem(code="unreadable", field="", message=f"{path}: {reason}; check the path", path=path)
+    return Problem(code="unreadable", field="", message=f"{reason}; check the path", path=path)

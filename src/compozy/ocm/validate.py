@@ -1,10 +1,11 @@
 """Judge one manifest: every problem in one run, in the order of the reference (OCM §1; decisions O1, O3).
 
-Input is a decoded value (from YAML, JSON or a program). Positions are added by `ocm/load.py`, which knows the text.
+Input is a decoded value (from YAML, JSON or a program). Positions are added by `ocm/loading.py`, which has the text.
 Nothing here raises for bad input, and time and output are bounded: values are shown shortened.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from urllib.parse import urlsplit
@@ -32,6 +33,8 @@ from compozy.ocm.problems import Problem
 # A value's text in a message is cut here, so that a bomb of a document gives a short answer.
 SHOWN = 60
 TOO_MANY = f"more than {MAX_PROBLEMS} problems; the others are not listed"
+# Whoever could call it with this is not named in a message.
+_USER = re.compile(r"://[^/@\s]*@")
 LOOPBACK_HOSTS = ("localhost", "127.0.0.1", "::1")
 
 
@@ -43,7 +46,7 @@ def validate(document: object) -> list[Problem]:
 def find_problems(document: object) -> list[Problem]:
     """The complete pass of `validate`, without the quick verdict on clean documents."""
     if not isinstance(document, Mapping):
-        return [problem_of("not-a-mapping", "", f"a manifest must be a mapping, not {_type_name(document)}")]
+        return [problem_of("not-a-mapping", "", f"a manifest must be a mapping, not {_named(document)}")]
     return cut_short(_problems(document))
 
 
@@ -68,7 +71,7 @@ def _problems(document: Mapping[object, object]) -> Iterator[Problem]:
     if "id" in document:
         yield from _check_id(document["id"])
     if "kind" in document:
-        yield from _check_word(document["kind"], "kind", KINDS)
+        yield from check_word(document["kind"], "kind", KINDS)
     if "description" in document:
         yield from _check_description(document["description"])
     for field in TEXT_FIELDS:
@@ -96,7 +99,9 @@ def _missing(document: Mapping[object, object]) -> Iterator[Problem]:
 def _check_version(value: object) -> Iterator[Problem]:
     if value == "1" and isinstance(value, str):
         return
-    if isinstance(value, str) and value.strip().split(".")[0].isdigit() and int(value.strip().split(".")[0][:9]) > 1:
+    major = value.strip().partition(".")[0] if isinstance(value, str) else ""
+    # Not `isdigit`: a superscript two is a digit to Python and no number.
+    if major.isdecimal() and int(major[:9]) > 1:
         yield problem_of(
             "newer-version", "ocm", f'ocm is {_show(value)}, a newer major version; this program reads "1"'
         )
@@ -109,17 +114,15 @@ def _check_id(value: object) -> Iterator[Problem]:
         yield _wrong_type("id", value, "text")
         return
     code = id_problem(value)
-    if code == "id-grammar":
-        yield problem_of(
-            code,
-            "id",
-            f"id {_show(value)}: use a-z, 0-9 and - _ . / : and start with a letter or digit",
-            slug(value[:200]),
-        )
-    elif code is not None:
-        yield problem_of(
-            code, "id", f"id {_show(value)} has an empty, '.' or '..' segment or ends in '/'", slug(value[:200])
-        )
+    if code is None:
+        return
+    near = slug(value[:200])
+    message = (
+        f"id {_show(value)}: use a-z, 0-9 and - _ . / : and start with a letter or digit"
+        if code == "id-grammar"
+        else f"id {_show(value)} has an empty, '.' or '..' segment or ends in '/'"
+    )
+    yield problem_of(code, "id", message + (f"; for example {_show(near)}" if near else ""), near)
 
 
 def _check_description(value: object) -> Iterator[Problem]:
@@ -172,10 +175,10 @@ def _check_count(value: object, field: str) -> Iterator[Problem]:
 
 
 def _check_boundary(value: object, field: str) -> Iterator[Problem]:
-    yield from _check_word(value, field, BOUNDARIES)
+    yield from check_word(value, field, BOUNDARIES)
 
 
-def _check_word(value: object, field: str, words: tuple[str, ...]) -> Iterator[Problem]:
+def check_word(value: object, field: str, words: tuple[str, ...]) -> Iterator[Problem]:
     if isinstance(value, str) and value in words:
         return
     near = _nearest(value[:SHOWN].lower(), words, 0.6) if isinstance(value, str) else ()
@@ -235,7 +238,7 @@ def _check_endpoint(value: object, field: str) -> Iterator[Problem]:
     if "protocol" not in value:
         yield problem_of("missing-field", f"{field}.protocol", f"{field} needs a protocol: {', '.join(PROTOCOLS)}")
     else:
-        yield from _check_word(protocol, f"{field}.protocol", PROTOCOLS)
+        yield from check_word(protocol, f"{field}.protocol", PROTOCOLS)
     if "url" in value:
         yield from _check_url(value["url"], f"{field}.url")
     elif isinstance(protocol, str) and protocol in PROTOCOLS_WITH_URL:
@@ -250,7 +253,7 @@ def _check_endpoint(value: object, field: str) -> Iterator[Problem]:
 
 def _check_url(value: object, field: str) -> Iterator[Problem]:
     if not isinstance(value, str) or not value.startswith(("http://", "https://")):
-        yield problem_of("url", field, f"{field} is {_show(value)}: it must start with http:// or https://")
+        yield problem_of("url", field, f"{field} is {_show_url(value)}: it must start with http:// or https://")
         return
     try:
         parts = urlsplit(value)
@@ -263,7 +266,7 @@ def _check_url(value: object, field: str) -> Iterator[Problem]:
         yield problem_of(
             "url-credentials",
             field,
-            f"{field} carries a user name or password: name an environment variable at the caller instead",
+            f"{field} carries a user name or password; take them out and name a credential where it is called",
             severity=Severity.WARNING,
         )
     if parts.scheme == "http" and host not in LOOPBACK_HOSTS:
@@ -273,6 +276,10 @@ def _check_url(value: object, field: str) -> Iterator[Problem]:
             f"{field} uses plain http to {_show(host)}: use https",
             severity=Severity.WARNING,
         )
+
+
+def _show_url(value: object) -> str:
+    return _show(_USER.sub("://***@", value) if isinstance(value, str) else value)
 
 
 def _check_examples(value: object, field: str) -> Iterator[Problem]:
@@ -355,9 +362,7 @@ def _null(field: str) -> Problem:
 
 
 def _wrong_type(field: str, value: object, wanted: str) -> Problem:
-    return problem_of(
-        "wrong-type", field, f"{field} must be {wanted}, not {_type_name(value)} {_show(value)}".rstrip()
-    )
+    return problem_of("wrong-type", field, f"{field} must be {wanted}, not {_named(value)}")
 
 
 def unknown_key(
@@ -397,6 +402,10 @@ def _type_name(value: object) -> str:
         return "null"
     names = {bool: "the boolean", int: "the number", float: "the number", str: "the text", list: "a list"}
     return names.get(type(value), "a mapping" if isinstance(value, Mapping) else f"a {type(value).__name__}")
+
+
+def _named(value: object) -> str:
+    return _type_name(value) if value is None else f"{_type_name(value)} {_show(value)}".rstrip()
 
 
 def _show(value: object) -> str:

@@ -120,3 +120,26 @@ def test_a_file_that_may_not_be_read_is_named_and_the_others_load() -> None:
             loaded = read([folder])
     assert [one.id for one in loaded.entries] == ["b"]
     assert [one.code for one in loaded.problems] == ["unreadable"]
+
+
+def test_a_message_names_its_path_once(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for path in ("missing.yaml", "empty", "none-*.yaml"):
+        with pytest.raises(CatalogueError) as caught:
+            load([tmp_path / path])
+        assert caught.value.message.count(path) == 1, caught.value.message
+
+
+@pytest.mark.parametrize("text", ["", "# nothing yet\n", "---\n"])
+def test_an_empty_file_is_said_to_be_empty(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "capability.yaml"
+    path.write_text(text)
+    for paths in ([path], [tmp_path]):
+        (problem,) = read(paths, folders_hold_single=True).all_problems()
+        assert "is empty" in problem.message
+
+
+def test_yaml_under_another_name_is_told_which_names_are_yaml(tmp_path: Path) -> None:
+    (tmp_path / "manifest").write_text(manifest("a"))
+    (problem,) = read([tmp_path / "manifest"]).all_problems()
+    assert ".yaml" in problem.message

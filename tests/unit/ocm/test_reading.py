@@ -150,3 +150,40 @@ def test_messages_stay_short_whatever_the_value() -> None:
     huge = "x" * 100_000
     for problem in problems(f'ocm: "{huge}"\nid: "{huge}"\nkind: "{huge}"\ndescription: 9{"9" * 5000}\n'):
         assert len(problem.message) < 400
+
+
+@pytest.mark.parametrize("version", ["²", "٢", "2²", "2.0", "1" * 400])
+def test_any_digits_of_a_version_are_judged_without_a_crash(version: str) -> None:
+    found = only(HEAD.replace('"1"', f'"{version}"'))
+    assert (found.code in ("version", "newer-version"), found.field) == (True, "ocm")
+
+
+@pytest.mark.parametrize("name", ["x.yaml", "x.json"])
+def test_a_manifest_without_its_version_names_every_missing_field(name: str) -> None:
+    found = problems("{}", name)
+    assert [(one.code, one.field) for one in found] == [
+        ("missing-field", field) for field in ("ocm", "id", "kind", "description")
+    ]
+    found = problems('{"id": "a", "kind": "tool", "description": "d"}', name)
+    assert [(one.code, one.field) for one in found] == [("missing-field", "ocm")]
+    found = problems('{"OCM": "1", "id": "a", "kind": "tool", "description": "d"}', name)
+    assert {(one.code, one.field) for one in found} == {("missing-field", "ocm"), ("unknown-field", "OCM")}
+
+
+def test_what_was_never_meant_as_a_manifest_gets_one_problem() -> None:
+    for text in ("services: {web: {image: x}}", "name: ci", "just words", "5", "", "targets: {}"):
+        assert only(text).code == "no-manifest", text
+
+
+def test_keys_of_metadata_that_look_like_paths_have_a_place() -> None:
+    for key in ("a[²]", "a[²" + "]" + "x" * 80, "a[0].b"):
+        found = only(HEAD + f'metadata: {{a: [1], "{key}": .nan}}\n')
+        assert found.code == "not-finite" and place(found)[0] == 5
+
+
+def test_a_value_and_a_better_one_are_shown() -> None:
+    assert "'acme/my-thing'" in only(HEAD.replace("acme/x", "Acme/My Thing")).message
+    assert "'acme/x'" in only(HEAD.replace("acme/x", "acme//x/")).message
+    assert "the number 3" in only("- 3").message
+    native = only("- {id: a, kind: Tool}")
+    assert "'Tool'" in native.message and "did you mean 'tool'" in native.message and native.suggestion == "tool"

@@ -11,11 +11,15 @@ _ASSIGNED = re.compile(
     r"""(?P<head>["']?(?P<name>[A-Za-z_][A-Za-z0-9_-]*)["']?\s*[:=]\s*)"""
     r"""(?P<value>"(?:[^"\\]|\\.)*"?|'[^']*'?|[^\s,{}\[\]#"'][^,}\]#]*)"""
 )
+# User and password of an address; a lone name before the @ is a token to http and an account to others.
+_LOGIN = re.compile(r"""(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*)://(?P<login>[^\s/@"'\\]+)@""")
 _REFERENCE = re.compile(r"""["']?\s*(?:env:|vault:)""")
 
 
 def hide_secrets(text: str) -> str:
-    """Return text with the values of secret-looking names starred out, character by character."""
+    """Return text with secret values and logins in addresses starred out, character by character."""
+    if "://" in text:
+        text = _LOGIN.sub(_without_login, text)
     text = _ASSIGNED.sub(_starred, text) if ":" in text or "=" in text else text
     return _without_options(text) if " -" in text else text
 
@@ -27,6 +31,13 @@ def _without_options(text: str) -> str:
     for secret in command_secrets(text):
         text = text.replace(secret, "*" * len(secret))
     return text
+
+
+def _without_login(match: re.Match[str]) -> str:
+    login = match["login"]
+    if ":" not in login and not match["scheme"].lower().startswith("http"):
+        return match.group()
+    return f"{match['scheme']}://{'*' * len(login)}@"
 
 
 def _starred(match: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from compozy.cli.ocm.command import (
     is_strict,
     ocm_command,
     refuse_standard_output,
+    standard_input,
     valid_entries,
 )
 from compozy.cli.output import note, write_json
@@ -151,27 +152,30 @@ def import_(
     from compozy.cli.ocm.putting import put  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge.drafts import refuse_shared_ids  # noqa: PLC0415 - start-up cost
 
+    stdin = standard_input(paths)
     drafts: list[Draft] = []
     for path in paths:
-        drafts.extend(_drafts(Path(path), kind, publisher, server, url))
+        drafts.extend(_drafts(path, stdin, kind, publisher, server, url))
     refuse_shared_ids(drafts)
     unmapped = [f"{draft.document['id']}: {one}" for draft in drafts for one in draft.unmapped]
     return put(invocation, [draft.document for draft in drafts], out, unmapped)
 
 
-def _drafts(path: Path, kind: str, publisher: str, server: str, url: str) -> "list[Draft]":
+def _drafts(given: str, stdin: bytes | None, kind: str, publisher: str, server: str, url: str) -> "list[Draft]":
     from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge import a2a, others  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.sources import read_text  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.sources import STDIN, STDIN_NAME, is_yaml, read_text  # noqa: PLC0415 - start-up cost
 
-    source = read_text(str(path))
+    source = read_text(given, stdin)
     if not isinstance(source, SourceText):
         raise InvalidManifests(source.message, (source,))
+    path = Path(STDIN_NAME if given == STDIN else given)
+    is_json = path.suffix.lower() == ".json" or (given == STDIN and not is_yaml(given, source.text))
     who = publisher or "local"
     if kind == "skill" or (kind == "auto" and path.name == "SKILL.md"):
         return [others.from_skill(source.text.encode("utf-8", "surrogatepass"), str(path), publisher=who)]
-    if kind == "persona" or (kind == "auto" and path.suffix.lower() != ".json"):
-        return others.from_persona(source.text, str(path), publisher=who)
+    if kind == "persona" or (kind == "auto" and not is_json):
+        return others.from_persona(source.text, str(path), publisher=who, is_json=is_json)
     try:
         value: object = json.loads(source.text)
     except (ValueError, RecursionError) as error:
@@ -184,7 +188,7 @@ def _drafts(path: Path, kind: str, publisher: str, server: str, url: str) -> "li
     if isinstance(value, Mapping) and (kind == "agent-card" or a2a.is_card(value)):
         return [a2a.from_card(value, publisher=publisher)]
     if kind == "auto":
-        return others.from_persona(source.text, str(path), publisher=who)
+        return others.from_persona(source.text, str(path), publisher=who, is_json=is_json)
     raise InvalidManifests(f"{path}: no agent card; it is an object with name, description and skills")
 
 

@@ -12,6 +12,7 @@ import click
 import msgspec
 
 from compozy.cli.commands.ocm_select import make_selector, refuse_swapped, report_none_fits, told_endpoint
+from compozy.cli.failures import describe, report
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
@@ -116,16 +117,16 @@ def _call(invocation: Invocation, bound: "BoundEndpoint", call: "Call") -> int:
     try:
         reply = asyncio.run(bound.ask(call))
     except EndpointFailed as error:
-        if not wants_findings(invocation):
-            raise
-        _report(invocation, bound, error)
+        # "No answer" is an answer to the question, and no wrong call.
+        if wants_findings(invocation):
+            _report(invocation, bound, error)
+        else:
+            report(describe(error), invocation.format)
         return EXIT_GENERIC
     if invocation.is_human:
         _show(invocation, reply)
     else:
-        # Everything is spelled out, defaults too: a program should not have to know them.
-        endpoint = msgspec.structs.asdict(bound.choice)
-        answer(invocation, {"id": bound.id, "endpoint": endpoint, **msgspec.structs.asdict(reply)})
+        answer(invocation, {"id": bound.id, "endpoint": bound.choice, **msgspec.structs.asdict(reply)})
     return EXIT_OK if reply.success else EXIT_GENERIC
 
 
@@ -170,7 +171,7 @@ def _choose(
     elif invocation.is_human:
         write(clean(f"{none_fits(outcome.reason)}\n"))
     else:
-        answer(invocation, msgspec.to_builtins(outcome))
+        answer(invocation, outcome)
     return None
 
 

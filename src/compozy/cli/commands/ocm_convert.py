@@ -6,8 +6,16 @@ import click
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.ocm.command import ocm_command, read_paths, refuse_problems, refuse_standard_output
-from compozy.cli.output import write, write_json
+from compozy.cli.ocm.command import (
+    EXIT_INVALID_MANIFEST,
+    is_strict,
+    ocm_command,
+    read_paths,
+    refuse_problems,
+    refuse_standard_output,
+)
+from compozy.cli.output import write
+from compozy.ocm.loading import Entry
 
 
 @ocm_command(
@@ -19,40 +27,75 @@ from compozy.cli.output import write, write_json
     ),
 )
 @click.argument("paths", nargs=-1)
-@click.option("--to", "form", type=click.Choice(("yaml", "json", "targets")), default="yaml", show_default=True)
+@click.option(
+    "--to",
+    "form",
+    type=click.Choice(("yaml", "json", "targets")),
+    help="Default: as -o or the name of --out says, else yaml.",
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
 @pass_invocation
-def command(invocation: Invocation, paths: tuple[str, ...], form: str, out: Path | None) -> None:
+def command(invocation: Invocation, paths: tuple[str, ...], form: str | None, out: Path | None) -> int:
     """Convert manifests, and native catalogue entries to manifests.
 
-    `targets` are the records a selector works with: every default spelled out. Exit codes: 0, 2 invalid.
+    `targets` are the records a selector works with: every default spelled out. What only native entries know is kept
+    under `metadata.native` and named on standard error. Exit codes: 0, 2 invalid.
     """
-    import msgspec  # noqa: PLC0415 - start-up cost
-
-    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.loading import target_of  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.target import to_manifest  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.writing import to_json, to_yaml  # noqa: PLC0415 - start-up cost
-
     loaded = read_paths(paths)
     refuse_problems(loaded.all_problems())
     if out is None:
         refuse_standard_output(invocation)
-    targets = [target_of(entry) for entry in loaded.entries]
     if form == "targets":
-        bare = [msgspec.structs.replace(target, document={}, source="") for target in targets]
-        rows = [{name: getattr(one, name) for name in one.__struct_fields__} for one in bare]
-        for row in rows:
-            del row["document"], row["source"]
-        write_json(rows) if out is None else write_atomically(_real(out), to_json(rows).encode(), mode=0o644)
-        return
-    documents = [to_manifest(target) for target in targets]
-    text = to_yaml(documents) if form == "yaml" else to_json(documents[0] if len(documents) == 1 else documents)
+        _put(_targets(loaded.entries), out)
+        return 0
+    from compozy.cli.ocm.putting import print_documents, tell_unmapped  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.writing import to_json, to_yaml  # noqa: PLC0415 - start-up cost
+
+    documents, unmapped = _manifests(loaded.entries)
+    fails = is_strict() and bool(unmapped)
+    if not fails and form is None and out is None:
+        print_documents(invocation, documents)
+    elif not fails:
+        is_json = form == "json" or (form is None and out is not None and out.suffix.lower() == ".json")
+        _put(to_json(documents[0] if len(documents) == 1 else documents) if is_json else to_yaml(documents), out)
+    tell_unmapped(invocation, unmapped)
+    return EXIT_INVALID_MANIFEST if fails else 0
+
+
+def _manifests(entries: list[Entry]) -> tuple[list[dict[str, object]], list[str]]:
+    """Return every entry as a manifest, and what has no place in it."""
+    from compozy.ocm.bridge.native import from_native_entry  # noqa: PLC0415 - start-up cost
+
+    documents: list[dict[str, object]] = []
+    unmapped: list[str] = []
+    for entry in entries:
+        assert isinstance(entry.document, dict)
+        if not entry.is_native:
+            documents.append(entry.document)
+            continue
+        draft = from_native_entry(entry.document)
+        documents.append(draft.document)
+        unmapped += [f"{entry.id}: {one}" for one in draft.unmapped]
+    return documents, unmapped
+
+
+def _targets(entries: list[Entry]) -> str:
+    from compozy.ocm.loading import target_of  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.writing import to_json  # noqa: PLC0415 - start-up cost
+
+    rows = []
+    for target in map(target_of, entries):
+        row = {name: getattr(target, name) for name in target.__struct_fields__}
+        # The manifest itself and the place it came from are no part of what a selector compares.
+        del row["document"], row["source"]
+        rows.append(row)
+    return to_json(rows)
+
+
+def _put(text: str, out: Path | None) -> None:
     if out is None:
         write(text)
-    else:
-        write_atomically(_real(out), text.encode(), mode=0o644)
+        return
+    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
 
-
-def _real(path: Path) -> Path:
-    return path.absolute()
+    write_atomically(out.absolute(), text.encode(), mode=0o644)

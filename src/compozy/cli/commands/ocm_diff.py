@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, is_strict, ocm_command, valid_entries, wants_findings
-from compozy.cli.output import clean, one_line, write, write_json
+from compozy.cli.output import clean, one_line, write
 from compozy.model.diagnostic import Severity
 from compozy.ocm.loading import Entry
 from compozy.ocm.problems import Problem
+from compozy.ocm.sources import STDIN
 
 if TYPE_CHECKING:
     from compozy.ocm.changes import Change
@@ -31,6 +32,8 @@ def command(invocation: Invocation, old: str, new: str) -> int:
     from compozy.ocm.changes import compare  # noqa: PLC0415 - start-up cost
     from compozy.ocm.loading import target_of  # noqa: PLC0415 - start-up cost
 
+    if old == new == STDIN:
+        raise click.UsageError("standard input can be one side of the comparison only")
     entries = [{str(entry.id): entry for entry in valid_entries([path])} for path in (old, new)]
     changes = compare(*({name: target_of(entry) for name, entry in side.items()} for side in entries))
     breaking = sum(1 for change in changes if change.change == "breaking")
@@ -49,7 +52,7 @@ def command(invocation: Invocation, old: str, new: str) -> int:
             write(clean(one_line(f"{change.change.ljust(8)}  {where}: {change.message}")) + "\n")
         write(f"{breaking} breaking, {len(changes) - breaking} additive\n")
     else:
-        write_json({"breaking": breaking, "changes": msgspec.to_builtins(changes)})
+        answer(invocation, {"breaking": breaking, "changes": changes})
     return EXIT_INVALID_MANIFEST if breaking or (is_strict() and changes) else 0
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
@@ -63,16 +62,17 @@ def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, b
     if invocation.is_human:
         write(
             f"{count(found.examples, 'example')} of {count(found.capabilities, 'capability', 'capabilities')}: "
-            f"{found.accuracy:.0%} find their own, {found.fitting:.0%} by a score that counts as fitting\n"
+            f"{found.accuracy:.0%} find their own, {found.fitting:.0%} with enough confidence to be chosen\n"
         )
         if found.without_examples:
-            write(f"{found.without_examples} without examples; give each a few sentences that people really write\n")
+            bare = count(found.without_examples, "capability has", "capabilities have")
+            write(f"{bare} no examples; give each a few sentences that people really write\n")
         rows = [[clean(one.expected), clean(one.chosen), str(one.count)] for one in found.confusion[:_SHOWN]]
         if rows:
             write("\n")
             write_table(invocation, ["EXPECTED", "CHOSEN", "TIMES"], rows)
     else:
-        answer(invocation, msgspec.to_builtins(found))
+        answer(invocation, found)
     return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
 
 
@@ -223,7 +223,7 @@ def learn(
         for one in written:
             write(clean(f"wrote {one}\n"))
     else:
-        answer(invocation, msgspec.to_builtins(found))
+        answer(invocation, found)
     return EXIT_OK
 
 

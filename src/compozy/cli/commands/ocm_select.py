@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
@@ -73,11 +72,11 @@ def command(
     if is_plan:
         plan = make_plan(selector, task, request, minimum=minimum)
         outcome = plan.outcome
-        record: object = msgspec.to_builtins(plan)
+        record: object = plan
     else:
         plan = None
         outcome = selector.select(task, request, limit=limit, minimum=minimum)
-        record = msgspec.to_builtins(outcome)
+        record = outcome
     if invocation.is_human:
         _show(outcome, plan, explained=explain)
     elif wants_findings(invocation) and not outcome.chosen:

@@ -58,9 +58,10 @@ def _run(invocation: Invocation, paths: tuple[str, ...], *, strict: bool) -> int
 def _name_empty_files(loaded: Loaded) -> None:
     """A run that found no manifest at all is no success, whatever else the files hold."""
     if not loaded.manifests and not loaded.fails():
-        paths = dict.fromkeys(entry.path for entry in loaded.entries)
-        message = "no manifest in this file: native entries alone are nothing to validate"
-        for path in paths or ("",):
+        for path in loaded.order:
+            is_bare = all(entry.path != path for entry in loaded.entries)
+            reason = "the list is empty" if is_bare else "native entries alone are nothing to validate"
+            message = f"no manifest in this file: {reason}"
             loaded.problems.append(Problem(code="no-manifest", field="", message=message, path=path))
 
 

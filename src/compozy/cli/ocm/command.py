@@ -8,11 +8,12 @@ from collections.abc import Callable, Sequence
 
 import click
 
+from compozy.cli.failures import describe
 from compozy.cli.groups import Command
 from compozy.cli.invocation import FORMATS, Invocation
 from compozy.documents.limits import MAX_FILE_BYTES
 from compozy.model.diagnostic import Severity
-from compozy.model.errors import InvalidRequest
+from compozy.model.errors import EXIT_GENERIC, InvalidRequest, LocalError
 from compozy.ocm.loading import CatalogueError, Check, Entry, Loaded, read
 from compozy.ocm.problems import Problem
 from compozy.ocm.sources import STDIN
@@ -71,10 +72,22 @@ class OcmCommand(Command):
     def invoke(self, ctx: click.Context) -> object:
         try:
             result = super().invoke(ctx)
+        except LocalError as error:
+            if error.exit_code != EXIT_GENERIC:
+                raise
+            # A file that is missing or no model is a wrong call: 1 is for answers ("no") and faults of ours.
+            error.exit_code = EXIT_INVALID_MANIFEST
+            if not wants_findings(ctx.ensure_object(Invocation)):
+                raise
+            return self._refuse(ctx, InvalidManifests(error.message))
         except InvalidRequest as error:
             # What cannot be used is "invalid" here, whatever part found it out.
             problems = error.problems if isinstance(error, CatalogueError) else ()
-            return self._refuse(ctx, InvalidManifests(error.message, problems))
+            return self._refuse(ctx, InvalidManifests(error.message, problems, code=error.code))
+        except OSError as error:
+            if error.filename is None:
+                raise
+            return self._refuse(ctx, InvalidManifests(describe(error).message, code="unreadable"))
         except InvalidManifests as error:
             return self._refuse(ctx, error)
         if wants_findings(ctx.ensure_object(Invocation)) and not ctx.meta.get(_REPORTED):
@@ -149,9 +162,10 @@ class InvalidManifests(click.ClickException):
 
     exit_code = EXIT_INVALID_MANIFEST
 
-    def __init__(self, message: str, problems: Sequence[Problem] = ()) -> None:
+    def __init__(self, message: str, problems: Sequence[Problem] = (), *, code: str = "manifest_invalid") -> None:
         super().__init__(message)
         self.problems = tuple(problems)
+        self.code = code
 
 
 def refuse_problems(problems: Sequence[Problem]) -> None:

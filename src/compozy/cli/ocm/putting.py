@@ -7,6 +7,7 @@ import click
 
 from compozy.cli.checking.report import shown_path
 from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import (
     EXIT_INVALID_MANIFEST,
     InvalidManifests,
@@ -14,7 +15,7 @@ from compozy.cli.ocm.command import (
     refuse_standard_output,
     wants_findings,
 )
-from compozy.cli.output import note, write, write_json
+from compozy.cli.output import note, write, write_json_line
 from compozy.cli.wording import count
 from compozy.model.diagnostic import Severity
 from compozy.ocm.index import manifest_path
@@ -60,10 +61,7 @@ def _put(
     invocation: Invocation, documents: Sequence[Mapping[str, object]], out: Path | None, unmapped: Sequence[str]
 ) -> None:
     if out is None:
-        if invocation.is_human:
-            write(to_yaml(documents))
-        else:
-            write(to_json(documents[0] if len(documents) == 1 else list(documents)))
+        print_documents(invocation, documents)
         return
     paths = {}
     for document in documents:
@@ -76,5 +74,16 @@ def _put(
     for path, document in paths.items():
         write_below(out, path, to_yaml([document]).encode())
     note(invocation, f"wrote {count(len(paths), 'manifest')} below {shown_path(str(out.absolute()))}")
-    if not invocation.is_human and not wants_findings(invocation):
-        write_json({"written": [str(out / path) for path in paths], "unmapped": list(unmapped)})
+    if not invocation.is_human:
+        answer(invocation, {"written": [str(out / path) for path in paths], "unmapped": list(unmapped)})
+
+
+def print_documents(invocation: Invocation, documents: Sequence[Mapping[str, object]]) -> None:
+    """Print manifests: a YAML stream for people, a line each in jsonl, else JSON."""
+    if invocation.is_human:
+        write(to_yaml(documents))
+    elif invocation.format == "jsonl":
+        for document in documents:
+            write_json_line(document)
+    else:
+        write(to_json(documents[0] if len(documents) == 1 else list(documents)))

@@ -19,7 +19,8 @@ from compozy.ocm.sources import STDIN, STDIN_NAME
 
 def diagnostic_of(problem: Problem) -> Diagnostic:
     """Return a problem as the checker shows problems."""
-    field = f"{problem.field}: " if problem.field and not problem.message.startswith(problem.field) else ""
+    is_named = problem.message.startswith(problem.field) or repr(problem.field) in problem.message
+    field = "" if is_named else f"{problem.field}: "
     return Diagnostic(
         code=problem.code,
         severity=problem.severity,

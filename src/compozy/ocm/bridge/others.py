@@ -95,13 +95,15 @@ def _parameters(schema: object) -> str:
     return ", ".join(parts)
 
 
-def from_persona(text: str, path: str, *, publisher: str) -> list[Draft]:
+def from_persona(text: str, path: str, *, publisher: str, is_json: bool = False) -> list[Draft]:
     """Return the personas of a Markdown file, or of a JSON object or list; they accompany others.
+
+    `is_json` says what a text without a telling name is.
 
     Raises:
         BridgeError: nothing there reads as a persona.
     """
-    if path.lower().endswith(".json"):
+    if is_json or path.lower().endswith(".json"):
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
