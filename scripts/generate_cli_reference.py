@@ -28,7 +28,7 @@ Every command takes `-o human|json|jsonl|toon` (`--json` is short for `-o json`)
 | `human` | text and tables for people; tables and colours only on a terminal (`NO_COLOR` is honoured) |
 | `json` | one indented JSON value: the list or object itself |
 | `jsonl` | one JSON object a line; a prompt prints the frames of its stream |
-| `toon` | a compact text form: field names once, one line of values a row |
+| `toon` | a compact text form: field names once, one line of values a row, nested values in blocks below it |
 
 Answers go to standard output, everything else to standard error. Commands that resolve a workspace say how they
 found it in `resolution_source`: `positional`, `flag`, `env`, `session_identity` or `cwd`. A folder belongs to the

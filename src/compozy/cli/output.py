@@ -117,7 +117,7 @@ def print_rows(
     elif invocation.format == "toon":
         source = _resolution_source(rows, envelope)
         chosen = toon_columns or columns
-        cells = [{column.field: column.value(row) for column in chosen} for row in rows]
+        cells = [{column.field: column.value(row) for column in chosen} for row in rows] if chosen else rows
         head = f"resolution_source: {source}\n" if source else ""
         write(head + toon.render_rows(name, cells, [column.field for column in chosen]))
     elif rows:

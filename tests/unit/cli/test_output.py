@@ -28,7 +28,7 @@ def test_jsonl_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_toon_names_the_fields_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert shown("toon", capsys) == (
-        'things[2]{name,tags,last}:\n  a,"[\\"x\\",\\"y\\"]",null\n  long name,"[]",null\n'
+        "things[2]{name,last}:\n  a,null\n    tags[2]: x,y\n  long name,null\n"
     )
 
 
@@ -79,11 +79,43 @@ def test_an_object_is_whole_for_programs_and_chosen_fields_for_people(capsys: py
         (42, "42"),
         (True, "true"),
         (None, "null"),
-        ({"a": 1}, '"{\\"a\\":1}"'),
     ],
 )
 def test_a_toon_cell_is_quoted_exactly_when_it_could_be_misread(value: object, text: str) -> None:
     assert toon.cell(value) == text
+
+
+def test_what_is_nested_in_a_toon_answer_stands_in_blocks_of_its_own() -> None:
+    record = {
+        "name": "scout",
+        "path": ["engineering", "4"],
+        "runtime": {"provider": "offline", "sources": {"provider": "agent"}, "options": {}},
+        "capabilities": [{"id": "find", "examples": ["a, b", "c"]}, {"id": "tell", "version": None, "examples": []}],
+        "pairs": [[1, 2], "x"],
+        "size": 3,
+    }
+    assert toon.render_object("agent", record) == (
+        "agent{name,size}:\n"
+        "  scout,3\n"
+        '  path[2]: engineering,"4"\n'
+        "  runtime{provider}:\n"
+        "    offline\n"
+        "    sources{provider}:\n"
+        "      agent\n"
+        "    options{}:\n"
+        "  capabilities[2]{id,version}:\n"
+        "    find,null\n"
+        '      examples[2]: "a, b",c\n'
+        "    tell,null\n"
+        "  pairs[2]:\n"
+        "    [2]: 1,2\n"
+        "    x\n"
+    )
+
+
+def test_toon_rows_without_columns_show_every_field(capsys: pytest.CaptureFixture[str]) -> None:
+    print_rows(Invocation(format="toon"), [{"id": 1}, {"more": {"b": 2}}], (), name="turns")
+    assert capsys.readouterr().out == "turns[2]{id}:\n  1\n  null\n    more{b}:\n      2\n"
 
 
 def test_text_for_people_carries_no_terminal_commands() -> None:
