@@ -127,6 +127,10 @@ class LazyGroup(click.Group):
             return None
         if isinstance(entry, GroupEntry):
             return LazyGroup(entry.path, help=entry.help, default=entry.default)
+        if ctx.resilient_parsing:
+            from compozy.cli.completions import usual  # noqa: PLC0415 - only a shell that completes pays for it
+
+            return usual(load(entry), entry.path)
         return load(entry)
 
     def resolve_command(

@@ -27,9 +27,7 @@ def test_jsonl_is_one_object_a_line(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_toon_names_the_fields_once(capsys: pytest.CaptureFixture[str]) -> None:
-    assert shown("toon", capsys) == (
-        "things[2]{name,last}:\n  a,null\n    tags[2]: x,y\n  long name,null\n"
-    )
+    assert shown("toon", capsys) == ("things[2]{name,last}:\n  a,null\n    tags[2]: x,y\n  long name,null\n")
 
 
 def test_toon_puts_the_source_of_the_workspace_on_a_line_before(capsys: pytest.CaptureFixture[str]) -> None:

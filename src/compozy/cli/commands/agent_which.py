@@ -48,7 +48,7 @@ def agent_which(invocation: Invocation, name: str, workspace: str | None) -> Non
 
 
 @command("why", examples=("compozy agent why reviwer", "compozy agent why reviewer --workspace ~/project"))
-@click.argument("name")
+@click.argument("name", shell_complete=completions.agents)
 @_WORKSPACE
 @pass_invocation
 def agent_why(invocation: Invocation, name: str, workspace: str | None) -> None:
