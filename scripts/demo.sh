@@ -58,5 +58,7 @@ cat <<END
 
 That was all of it, without a language model: provider "offline" only finds and ranks words. For real work give an
 agent another provider (claude, codex, gemini, opencode, a local model), see README.md. To look around in this demo:
-    COMPOZY_HOME=$COMPOZY_HOME $compozy session list --all
+    export COMPOZY_HOME=$COMPOZY_HOME
+    $compozy daemon start
+    $compozy session list --all --workspace webshop
 END

@@ -64,6 +64,12 @@ def test_install_writes_the_defaults_and_keeps_the_agent_that_is_there(cli: Cli)
     assert agent.read_text().endswith("mine\n")
 
 
+def test_install_says_what_offline_is_and_that_a_run_asks(cli: Cli) -> None:
+    told = cli("install", "--provider", "offline").err
+    assert "no language model" in told and "a run asks before it writes (approve-reads)" in told
+    assert "language model" not in cli("install", "--provider", "codex").err
+
+
 def test_settings_that_wait_for_a_restart_are_said_by_install_and_doctor_until_it_came(cli: Cli) -> None:
     cli("install", "--provider", "offline")
     cli("daemon", "start")

@@ -9,6 +9,7 @@ from compozy.cli.config_scope import tell_whether_to_restart
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import Column, note, print_object, write
+from compozy.cli.sessions import RUN_PERMISSIONS
 
 FIELDS = (
     Column("Agent", "agent_name"),
@@ -34,6 +35,7 @@ def install(invocation: Invocation, provider: str | None, model: str | None) -> 
     """Set the default provider of this home and make the standard agent `general`."""
     import msgspec  # noqa: PLC0415 - start-up cost
 
+    from compozy.config.builtin_providers import OFFLINE  # noqa: PLC0415 - start-up cost
     from compozy.config.install import install_home  # noqa: PLC0415 - start-up cost
 
     if provider is None and model is None and invocation.can_ask:
@@ -41,7 +43,13 @@ def install(invocation: Invocation, provider: str | None, model: str | None) -> 
     installed = install_home(invocation.home, provider=provider or "", model=model or "")
     print_object(invocation, msgspec.to_builtins(installed), FIELDS, name="install")
     tell_whether_to_restart(invocation)
-    note(invocation, '\ntry it: compozy run "what is in this folder?"')
+    if installed.provider == OFFLINE:
+        note(invocation, f"\n{OFFLINE} uses no language model; what else can be used here: compozy provider list")
+    note(
+        invocation,
+        f"\na run asks before it writes ({RUN_PERMISSIONS}); {installed.permissions} is for sessions opened otherwise"
+        '\ntry it: compozy run "what is in this folder?"',
+    )
 
 
 def _ask_provider(invocation: Invocation) -> str:
