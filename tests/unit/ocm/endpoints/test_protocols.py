@@ -255,6 +255,6 @@ async def test_without_the_extra_the_message_says_what_to_install(monkeypatch: p
     from compozy.ocm import endpoints
 
     monkeypatch.delattr(endpoints, "over_openai", raising=False)
-    with pytest.raises(EndpointRefused, match=r"pip install 'compozy\[openai\]'") as caught:
+    with pytest.raises(EndpointRefused, match=r"need the extra `openai`: .* -m pip install 'openai>=") as caught:
         await ask("https://models.invalid/v1", "openai")
     assert caught.value.code == "endpoint_extra"

