@@ -175,6 +175,34 @@ def test_convert_speaks_the_format_of_the_call_unless_told_another(shell: Shell,
     assert shell.run("convert", "two.yaml", "--to", "yaml", "-o", "json")[1].startswith('ocm: "1"')
 
 
+def test_a_card_leaves_and_comes_back_and_what_is_left_behind_is_named(shell: Shell, folder: Path) -> None:
+    card = {
+        "name": "Planner",
+        "description": "Plans routes",
+        "version": "2",
+        "provider": {"organization": "acme", "url": ""},
+        "supportedInterfaces": [{"url": "https://a.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
+        "capabilities": {"streaming": False},
+        "defaultInputModes": ["text/plain"],
+        "defaultOutputModes": ["text/plain"],
+        "skills": [{"id": "plan", "name": "Plan", "description": "to the sea", "tags": ["maps"]}],
+    }
+    (folder / "card.json").write_text(json.dumps(card))
+    assert shell.run("import", "card.json", "--out", "made")[0] == 0
+    assert shell.run("validate", "made", "--strict")[0] == 0
+    code, out, err = shell.run("convert", "made", "--to", "agent-card")
+    assert (code, json.loads(out), err) == (0, card, "")
+    (folder / "priced.yaml").write_text(GOOD + "cost: {usd_per_call: 1}\n")
+    code, out, err = shell.run("convert", "priced.yaml", "good.yaml", "--to", "agent-card")
+    assert code == 2
+    (folder / "other.yaml").write_text(GOOD.replace("acme/x", "acme/y"))
+    code, out, err = shell.run("convert", "priced.yaml", "other.yaml", "--to", "agent-card")
+    assert code == 0 and [one["id"] for one in json.loads(out)["skills"]] == ["acme/x", "acme/y"]
+    assert err == "not carried over: acme/x: cost\n"
+    assert shell.run("convert", "priced.yaml", "--to", "agent-card", "--strict", "--out", "c.json")[0] == 2
+    assert not (folder / "c.json").exists()
+
+
 def test_native_entries_that_cannot_become_manifests_are_refused(shell: Shell, folder: Path) -> None:
     (folder / "native.yaml").write_text("- {id: GPT 4, kind: llm, description: A model}\n")
     code, _, err = shell.run("convert", "native.yaml")

@@ -131,11 +131,80 @@ def test_an_agent_card_becomes_a_manifest_and_what_has_no_place_is_named() -> No
     assert validate(document) == []
     assert (document["id"], document["kind"], document["version"]) == ("acme/route-planner", "agent", "2.0")
     assert document["endpoints"] == [{"protocol": "a2a", "url": "https://a.example/a2a"}]
-    assert document["capabilities"] == {"actions": ["plan"], "domains": ["maps"], "modalities": ["text", "image"]}
+    assert document["capabilities"] == {
+        "actions": ["plan"],
+        "domains": ["maps"],
+        "modalities": ["text", "image"],
+        "supports_streaming": True,
+    }
+    assert draft.unmapped == ("provider.url of the card", "interface GRPC at https://a.example/grpc")
+
+
+def test_whatever_a_manifest_cannot_say_of_a_card_is_named() -> None:
+    skill = {"id": "plan", "name": "Plan", "description": "d", "tags": [], "examples": [f"to {n}" for n in range(30)]}
+    draft = a2a.from_card(
+        {
+            **CARD,
+            "capabilities": {"streaming": False, "pushNotifications": True, "extensions": []},
+            "securitySchemes": {"key": {}},
+            "documentationUrl": "https://docs.example",
+            "skills": [{**skill, "outputModes": ["image/png"], "securityRequirements": [{}]}, {"tags": ["nameless"]}],
+        }
+    )
+    assert draft.document["capabilities"]["supports_streaming"] is False
     assert draft.unmapped == (
-        "capabilities of the card",
         "securitySchemes of the card",
+        "documentationUrl of the card",
+        "capabilities.pushNotifications of the card",
+        "provider.url of the card",
         "interface GRPC at https://a.example/grpc",
+        "skill plan: outputModes, securityRequirements (kept under metadata.a2a)",
+        "6 of 30 examples (kept under metadata.a2a)",
+        "a skill without id and name",
+    )
+
+
+def test_a_card_comes_back_from_its_manifest() -> None:
+    card = {**CARD, "supportedInterfaces": [{**CARD["supportedInterfaces"][0], "protocolVersion": "0.3"}]}
+    card["skills"] = [*CARD["skills"], {"id": "drive", "name": "Drive", "description": "e", "tags": ["cars"]}]
+    card["defaultOutputModes"] = card["defaultInputModes"] = ["text/plain", "image/*"]
+    del card["securitySchemes"]
+    document = a2a.from_card(card).document
+    again, unmapped = a2a.card_of(document)
+    assert again == {**card, "provider": {"organization": "Acme", "url": ""}}
+    assert unmapped == ()
+
+
+def test_whatever_a_card_cannot_say_of_a_manifest_is_named() -> None:
+    document = {
+        "ocm": "1",
+        "id": "acme/x",
+        "kind": "agent",
+        "description": "d",
+        "publisher": "other",
+        "version": "2",
+        "instructions": "be kind",
+        "capabilities": {"actions": ["a"], "tags": ["t"], "languages": ["de"], "supports_streaming": True},
+        "constraints": {"regions": ["eu"]},
+        "endpoints": [
+            {"protocol": "a2a", "url": "https://x.example", "region": "eu", "auth": "bearer"},
+            {"protocol": "queue"},
+        ],
+        "metadata": {"owner": "me"},
+        "primary": True,
+    }
+    _, unmapped = a2a.to_card([document], name="n", description="d", publisher="acme")
+    assert unmapped == (
+        "acme/x: endpoint a2a: region, auth",
+        "acme/x: endpoint queue",
+        "acme/x: capabilities.actions",
+        "acme/x: capabilities.languages",
+        "acme/x: publisher",
+        "acme/x: version",
+        "acme/x: instructions",
+        "acme/x: constraints",
+        "acme/x: metadata.owner",
+        "acme/x: primary",
     )
 
 
@@ -152,7 +221,13 @@ def test_manifests_become_one_card_with_a_skill_each() -> None:
         {"url": "https://a.example/a2a", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}
     ]
     assert [skill["id"] for skill in card["skills"]] == ["acme/route-planner"]
-    assert unmapped == ("acme/route-planner: cost",)
+    assert unmapped == (
+        "acme/route-planner: capabilities.actions",
+        "acme/route-planner: publisher",
+        "acme/route-planner: version",
+        "acme/route-planner: metadata.a2a",
+        "acme/route-planner: cost",
+    )
     assert a2a.from_card(card).document["endpoints"] == document["endpoints"]
 
 

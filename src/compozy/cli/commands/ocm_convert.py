@@ -24,13 +24,14 @@ from compozy.ocm.loading import Entry
         "compozy ocm convert targets.yaml --to json",
         "compozy ocm convert capability.json --to yaml --out capability.yaml",
         "compozy ocm convert capabilities/ --to targets",
+        "compozy ocm convert capability.yaml --to agent-card --out agent-card.json",
     ),
 )
 @click.argument("paths", nargs=-1)
 @click.option(
     "--to",
     "form",
-    type=click.Choice(("yaml", "json", "targets")),
+    type=click.Choice(("yaml", "json", "targets", "agent-card")),
     help="Default: as -o or the name of --out says, else yaml.",
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Write to this file instead of standard output.")
@@ -38,8 +39,9 @@ from compozy.ocm.loading import Entry
 def command(invocation: Invocation, paths: tuple[str, ...], form: str | None, out: Path | None) -> int:
     """Convert manifests, and native catalogue entries to manifests.
 
-    `targets` are the records a selector works with: every default spelled out. What only native entries know is kept
-    under `metadata.native` and named on standard error. Exit codes: 0, 2 invalid.
+    `targets` are the records a selector works with: every default spelled out. `agent-card` is an A2A card: that of
+    one agent, or one with a skill for each manifest. What only native entries know is kept under `metadata.native`;
+    what has no place on the other side is named on standard error. Exit codes: 0, 2 invalid.
     """
     loaded = read_paths(paths)
     refuse_problems(loaded.all_problems())
@@ -52,12 +54,16 @@ def command(invocation: Invocation, paths: tuple[str, ...], form: str | None, ou
     from compozy.ocm.writing import to_json, to_yaml  # noqa: PLC0415 - start-up cost
 
     documents, unmapped = _manifests(loaded.entries)
+    made: object = documents[0] if len(documents) == 1 else documents
+    if form == "agent-card":
+        made, more = _card(documents)
+        unmapped += more
     fails = is_strict() and bool(unmapped)
     if not fails and form is None and out is None:
         print_documents(invocation, documents)
     elif not fails:
-        is_json = form == "json" or (form is None and out is not None and out.suffix.lower() == ".json")
-        _put(to_json(documents[0] if len(documents) == 1 else documents) if is_json else to_yaml(documents), out)
+        is_json = out is not None and out.suffix.lower() == ".json" if form is None else form != "yaml"
+        _put(to_json(made) if is_json else to_yaml(documents), out)
     tell_unmapped(invocation, unmapped)
     return EXIT_INVALID_MANIFEST if fails else 0
 
@@ -77,6 +83,17 @@ def _manifests(entries: list[Entry]) -> tuple[list[dict[str, object]], list[str]
         documents.append(draft.document)
         unmapped += [f"{entry.id}: {one}" for one in draft.unmapped]
     return documents, unmapped
+
+
+def _card(documents: list[dict[str, object]]) -> tuple[dict[str, object], tuple[str, ...]]:
+    from compozy.ocm.bridge.a2a import card_of, to_card  # noqa: PLC0415 - start-up cost
+
+    if len(documents) == 1:
+        return card_of(documents[0])
+    publishers = {str(document.get("publisher", "")) for document in documents}
+    publisher = publishers.pop() if len(publishers) == 1 else ""
+    names = ", ".join(str(document.get("name") or document["id"]) for document in documents)
+    return to_card(documents, name=publisher or "Capabilities", description=f"Offers {names}", publisher=publisher)
 
 
 def _targets(entries: list[Entry]) -> str:
