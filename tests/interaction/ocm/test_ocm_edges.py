@@ -79,6 +79,22 @@ def test_import_reads_standard_input(shell: Shell) -> None:
     assert code == 2 and "<stdin>" in err
 
 
+def test_what_is_no_import_is_refused_by_its_path_and_never_taken_for_a_persona(shell: Shell, folder: Path) -> None:
+    (folder / "good.json").write_text('{"ocm": "1", "id": "a", "kind": "tool", "description": "d"}')
+    (folder / "text.txt").write_text("just words")
+    cases = {
+        ("good.yaml",): "--from persona",
+        ("good.json",): "a manifest already",
+        (".",): "not a regular file",
+        ("missing.json",): "no such file",
+        ("text.txt", "--from", "mcp-tools"): "no JSON",
+        ("text.txt", "--from", "agent-card"): "no JSON",
+    }
+    for words, told in cases.items():
+        code, out, err = shell.run("import", *words)
+        assert (code, out) == (2, "") and told in err and words[0] in err, err
+
+
 def test_standard_input_is_one_side_of_a_comparison_only(shell: Shell) -> None:
     assert shell.run("diff", "-", "good.yaml", stdin=GOOD)[:2] == (0, "0 breaking, 0 additive\n")
     code, _, err = shell.run("diff", "-", "-", stdin=GOOD)
@@ -156,7 +172,7 @@ def test_answers_spell_everything_out_in_each_structured_format(shell: Shell) ->
     code, out, _ = shell.run("select", "refund", "good.yaml", "-o", "jsonl")
     assert code == 0 and len(out.splitlines()) == 1 and json.loads(out)["chosen"] == "acme/x"
     code, out, _ = shell.run("select", "refund", "good.yaml", "-o", "toon")
-    assert code == 0 and out.startswith("select{chosen,") and len(out.splitlines()) == 2
+    assert code == 0 and out.startswith("select{chosen,")
     shell.run("learn", "o.jsonl", "--good", "a", "--good", "b")
     assert len(shell.run("learn", "o.jsonl", "-o", "jsonl")[1].splitlines()) == 2
     assert shell.run("learn", "o.jsonl", "-o", "toon")[1].startswith("learn[2]{id,")

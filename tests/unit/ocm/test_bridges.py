@@ -257,6 +257,34 @@ def test_an_mcp_tool_list_becomes_one_manifest_each() -> None:
         others.from_mcp_tools([rows[0], {**rows[0], "name": "GetWeather"}], publisher="a", server="w")
 
 
+def test_what_a_skill_says_beyond_a_manifest_is_kept_or_named() -> None:
+    text = b"---\nname: s\ndescription: d\nlicense: MIT\nallowed-tools: Bash\nmetadata:\n  a: b\n---\nDo.\n"
+    draft = others.from_skill(text, "SKILL.md", publisher="acme")
+    assert draft.document["metadata"] == {"skill": {"a": "b"}}
+    assert draft.unmapped == ("license", "allowed-tools")
+
+
+def test_what_a_tool_says_beyond_a_manifest_is_named() -> None:
+    row = {"name": "t", "description": "x" * 3000, "inputSchema": {}, "icons": [1]}
+    (draft,) = others.from_mcp_tools([row], publisher="acme", server="w")
+    assert len(str(draft.document["description"])) == 2000
+    assert draft.unmapped == ("icons", "the description beyond 2,000 characters")
+
+
+def test_a_persona_keeps_what_it_says_or_names_it() -> None:
+    text = "---\nname: 'Sage: the wise'\ndescription: >\n  Calm\n  and wise\ntone: low\n---\nBe calm.\n"
+    (draft,) = others.from_persona(text, "p.md", publisher="acme")
+    assert (draft.document["name"], draft.document["description"]) == ("Sage: the wise", "Calm and wise")
+    assert draft.unmapped == ("tone",)
+    (draft,) = others.from_persona('{"name": "B", "system": "Sing.", "tone": 1}', "p.json", publisher="acme")
+    assert (draft.document["instructions"], draft.unmapped) == ("Sing.", ("tone",))
+    for bad in ('[{"name": "B"}]', '{"prompt": "x"}', "[]x", "5"):
+        with pytest.raises(BridgeError, match=r"p\.json"):
+            others.from_persona(bad, "p.json", publisher="acme")
+    with pytest.raises(BridgeError, match="header"):
+        others.from_persona("---\nname: [\n---\nBe calm.\n", "p.md", publisher="acme")
+
+
 @pytest.mark.parametrize(
     ("text", "path", "name", "told"),
     [

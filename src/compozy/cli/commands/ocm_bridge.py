@@ -164,22 +164,30 @@ def import_(
 def _drafts(given: str, stdin: bytes | None, kind: str, publisher: str, server: str, url: str) -> "list[Draft]":
     from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
     from compozy.ocm.bridge import a2a, others  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.sources import STDIN, STDIN_NAME, is_yaml, read_text  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.sources import STDIN, STDIN_NAME, YAML_SUFFIXES, is_yaml, read_text  # noqa: PLC0415 - start-up cost
 
     source = read_text(given, stdin)
     if not isinstance(source, SourceText):
-        raise InvalidManifests(source.message, (source,))
+        raise InvalidManifests(f"{source.path}: {source.message}", (source,))
     path = Path(STDIN_NAME if given == STDIN else given)
     is_json = path.suffix.lower() == ".json" or (given == STDIN and not is_yaml(given, source.text))
     who = publisher or "local"
     if kind == "skill" or (kind == "auto" and path.name == "SKILL.md"):
         return [others.from_skill(source.text.encode("utf-8", "surrogatepass"), str(path), publisher=who)]
+    if kind == "auto" and path.suffix.lower() in YAML_SUFFIXES:
+        raise InvalidManifests(
+            f"{path}: YAML holds none of these; a manifest is used as it is, or say --from persona"
+        )
     if kind == "persona" or (kind == "auto" and not is_json):
         return others.from_persona(source.text, str(path), publisher=who, is_json=is_json)
     try:
         value: object = json.loads(source.text)
     except (ValueError, RecursionError) as error:
-        raise InvalidManifests(f"{path}: {error}; a JSON file is needed") from error
+        raise InvalidManifests(
+            f"{path}: no JSON ({error}); name a JSON file, or say what it is with --from"
+        ) from error
+    if kind == "auto" and isinstance(value, Mapping) and "ocm" in value:
+        raise InvalidManifests(f"{path}: this is a manifest already; use it as it is, or turn it with `ocm convert`")
     rows = others.tool_rows(value)
     if kind == "mcp-tools" or (kind == "auto" and rows is not None):
         if rows is None:
@@ -189,7 +197,7 @@ def _drafts(given: str, stdin: bytes | None, kind: str, publisher: str, server: 
         return [a2a.from_card(value, publisher=publisher)]
     if kind == "auto":
         return others.from_persona(source.text, str(path), publisher=who, is_json=is_json)
-    raise InvalidManifests(f"{path}: no agent card; it is an object with name, description and skills")
+    raise InvalidManifests(f"{path}: no agent card; a card is an object with name, description and skills")
 
 
 def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None) -> None:

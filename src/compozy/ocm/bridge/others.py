@@ -4,12 +4,19 @@ import json
 from collections.abc import Mapping
 from pathlib import PurePath
 
+from compozy.documents.companion_fields import SKILL
+from compozy.documents.companions import take_apart
 from compozy.documents.problems import first_error
 from compozy.documents.skill_file import read_skill
 from compozy.ocm.bridge.drafts import BridgeError, Draft, refuse_shared_ids, slug_id, text_of, texts_of
 
-# A tool's schema can be of any size; what a router compares are words.
-_MAX_WORDS = 2_000
+# A tool's description and schema can be of any size; what a router compares are some sentences.
+_MAX_CHARACTERS = 2_000
+# The code of a header that cannot be read; a persona has none of its own, and only its sentence is shown.
+_MALFORMED = "skill-malformed-frontmatter"
+_PERSONA_FIELDS = ("name", "description", "examples")
+# Where other programs keep what a persona is told.
+_PERSONA_TEXTS = ("instructions", "prompt", "persona", "system")
 
 
 def from_skill(data: bytes, path: str, *, publisher: str) -> Draft:
@@ -37,8 +44,12 @@ def from_skill(data: bytes, path: str, *, publisher: str) -> Draft:
         document["version"] = skill.version
     if skill.body.strip():
         document["instructions"] = skill.body.strip("\n")
+    if kept := {key: value for key, value in skill.metadata.items() if key != "compozy"}:
+        document["metadata"] = {"skill": kept}
     unmapped = ["servers" for _ in skill.mcp_servers[:1]] + ["hooks" for _ in skill.hooks[:1]]
     unmapped += ["conditions"] if skill.when is not None else []
+    header = take_apart(data, path, malformed=_MALFORMED, header_required=True).value
+    unmapped += [str(key) for key in header if key not in SKILL.fields] if isinstance(header, Mapping) else []
     return Draft(document=document, unmapped=tuple(unmapped))
 
 
@@ -64,13 +75,14 @@ def from_mcp_tools(rows: list[Mapping[str, object]], *, publisher: str, server: 
         name = text_of(row.get("name"))
         described = text_of(row.get("description")) or text_of(row.get("title")) or name
         parameters = _parameters(row.get("inputSchema"))
+        told = described + (f" Parameters: {parameters}." if parameters else "")
         endpoint: dict[str, object] = {"protocol": "mcp", **({"url": url} if url else {})}
         document: dict[str, object] = {
             "ocm": "1",
             "id": slug_id(publisher, server, name),
             "kind": "tool",
             "name": text_of(row.get("title")) or name,
-            "description": (described + (f" Parameters: {parameters}." if parameters else ""))[:_MAX_WORDS],
+            "description": told[:_MAX_CHARACTERS],
             "publisher": publisher,
             "endpoints": [endpoint],
             "metadata": {
@@ -79,8 +91,10 @@ def from_mcp_tools(rows: list[Mapping[str, object]], *, publisher: str, server: 
             },
         }
         known = ("name", "title", "description", "inputSchema", "outputSchema", "annotations")
-        unmapped = tuple(f"{name}: {key}" for key in row if key not in known)
-        drafts.append(Draft(document=document, unmapped=unmapped))
+        unmapped = [key for key in row if key not in known]
+        if len(told) > _MAX_CHARACTERS:
+            unmapped.append(f"the description beyond {_MAX_CHARACTERS:,} characters")
+        drafts.append(Draft(document=document, unmapped=tuple(unmapped)))
     return refuse_shared_ids(drafts)
 
 
@@ -111,27 +125,33 @@ def from_persona(text: str, path: str, *, publisher: str, is_json: bool = False)
         rows = value if isinstance(value, list) else [value]
         drafts = [_persona_row(row, path, publisher) for row in rows]
         return refuse_shared_ids(drafts)
-    title, described, body = _markdown(text)
-    name = title or PurePath(path).stem
-    if not body.strip():
-        raise BridgeError(f"{path}: the file is empty; write who the persona is")
-    return [_persona(name, described, body, publisher)]
+    return [_markdown(text, path, publisher)]
 
 
 def _persona_row(row: object, path: str, publisher: str) -> Draft:
-    name = text_of(row.get("name")) if isinstance(row, Mapping) else ""
-    if not isinstance(row, Mapping) or not name:
+    told: Mapping[str, object] = row if isinstance(row, Mapping) else {}
+    name = text_of(told.get("name"))
+    body = next((text for key in _PERSONA_TEXTS if (text := text_of(told.get(key)))), "")
+    if not name or not (body or text_of(told.get("description"))):
         raise BridgeError(f"{path}: each persona is an object with a name and a prompt")
-    body = next(
-        (text for key in ("instructions", "prompt", "persona", "system") if (text := text_of(row.get(key)))), ""
-    )
-    draft = _persona(name, text_of(row.get("description")), body, publisher)
-    if examples := texts_of(row.get("examples")):
-        draft.document["examples"] = examples
-    return draft
+    return _persona(told, name, body, publisher)
 
 
-def _persona(name: str, described: str, body: str, publisher: str) -> Draft:
+def _markdown(text: str, path: str, publisher: str) -> Draft:
+    """Read a persona from Markdown; name and description may stand in a header, the name as a heading too."""
+    found = take_apart(text.encode("utf-8", "surrogatepass"), path, malformed=_MALFORMED, header_required=False)
+    wrong = first_error(found.diagnostics())
+    if wrong is not None:
+        raise BridgeError(f"{path}: {wrong.message}; correct the header of the persona")
+    if not found.body.strip():
+        raise BridgeError(f"{path}: the file is empty; write who the persona is")
+    header = found.value if isinstance(found.value, Mapping) else {}
+    heading = next((line for line in found.body.splitlines() if line.startswith("# ")), "")
+    name = text_of(header.get("name")) or heading.removeprefix("# ").strip() or PurePath(path).stem
+    return _persona(header, name, found.body, publisher)
+
+
+def _persona(row: Mapping[str, object], name: str, body: str, publisher: str) -> Draft:
     # Headings name, paragraphs describe.
     told = "\n".join(line for line in body.splitlines() if not line.startswith("#"))
     paragraph = next((part for part in told.split("\n\n") if part.strip()), name)
@@ -140,26 +160,13 @@ def _persona(name: str, described: str, body: str, publisher: str) -> Draft:
         "id": slug_id(publisher, "personas", name),
         "kind": "persona",
         "name": name,
-        "description": described or " ".join(paragraph.split())[:300],
+        "description": text_of(row.get("description")).strip() or " ".join(paragraph.split())[:300],
         "publisher": publisher,
     }
     if body.strip():
         document["instructions"] = body.strip("\n")
+    if examples := texts_of(row.get("examples")):
+        document["examples"] = examples
     document["primary"] = False
-    return Draft(document=document)
-
-
-def _markdown(text: str) -> tuple[str, str, str]:
-    """Return title, description and body; both may stand in a header between fences, the title as a heading too."""
-    title, described, body = "", "", text
-    lines = text.splitlines()
-    if lines and lines[0].strip() == "---" and "---" in [line.strip() for line in lines[1:]]:
-        end = [line.strip() for line in lines[1:]].index("---") + 1
-        body = "\n".join(lines[end + 1 :])
-        for line in lines[1:end]:
-            key, _, value = line.partition(":")
-            value = value.strip().strip("\"'")
-            title = value if key.strip() == "name" else title
-            described = value if key.strip() == "description" else described
-    heading = next((line for line in body.splitlines() if line.startswith("# ")), "")
-    return title or heading.removeprefix("# ").strip(), described, body
+    known = (*_PERSONA_FIELDS, *(key for key in _PERSONA_TEXTS if text_of(row.get(key)) == body))
+    return Draft(document=document, unmapped=tuple(str(key) for key in row if key not in known))
