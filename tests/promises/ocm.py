@@ -175,6 +175,14 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      "::test_a_flood_of_problems_is_cut_and_stays_within_time_and_memory"),
     ("no-error-hidden", "issue 8 bad input", "However many warnings there are, none hides an error.",
      "tests/failure/test_ocm_floods.py::test_however_many_warnings_there_are_none_hides_an_error"),
+    ("hostile-answers", "issue 8 item 6, bad input", "What no library expects is still one error of ours, in time.",
+     "tests/unit/ocm/endpoints/test_hostile_answers.py"
+     "::test_what_no_library_expects_is_still_one_error_of_ours"),
+    ("codecs", "issue 8 bad input", "A charset of an answer is never taken for a codec.",
+     "tests/unit/ocm/endpoints/test_hostile_answers.py::test_a_charset_is_never_taken_for_a_codec"),
+    ("echoes", "issue 8 item 6", "The credential is masked wherever it is echoed.",
+     "tests/unit/ocm/endpoints/test_hostile_answers.py"
+     "::test_the_credential_is_masked_wherever_it_is_echoed_also_cut_or_spelled_anew"),
     ("tls", "issue 8 item 6", "mtls shows the named certificate.",
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",

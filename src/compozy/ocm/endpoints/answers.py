@@ -9,6 +9,9 @@ from compozy.ocm.endpoints.errors import EndpointFailed
 _SHOWN = 60
 # The parser of the standard library recurses; a thousand levels are no answer.
 _MAX_DEPTH = 200
+# More is no count and no price, and not every reader of ours could hold it.
+_MOST_TOKENS = 2**53
+_MOST_USD = 1e15
 
 
 def decode(connection: Connection, data: bytes) -> dict[str, object]:
@@ -23,7 +26,7 @@ def decode(connection: Connection, data: bytes) -> dict[str, object]:
     try:
         value = json.loads(data, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        head = connection.masked(data[:_SHOWN].decode("utf-8", "replace"))
+        head = connection.masked(data.decode("utf-8", "replace"))[:_SHOWN]
         raise EndpointFailed(
             f"{origin} answered no JSON but {head!r}; is the protocol of the endpoint right?", code="endpoint_answer"
         ) from error
@@ -50,7 +53,7 @@ def read_usage(value: Mapping[str, object]) -> dict[str, int]:
     for ours, theirs in names.items():
         for name in theirs:
             count = rows.get(name)
-            if isinstance(count, int) and not isinstance(count, bool) and count >= 0:
+            if isinstance(count, int) and not isinstance(count, bool) and 0 <= count <= _MOST_TOKENS:
                 found.setdefault(ours, count)
     return found
 
@@ -58,7 +61,9 @@ def read_usage(value: Mapping[str, object]) -> dict[str, int]:
 def read_price(value: Mapping[str, object]) -> float | None:
     """Return `cost_usd` where it is a price."""
     price = value.get("cost_usd")
-    return float(price) if isinstance(price, int | float) and not isinstance(price, bool) and price >= 0 else None
+    if not isinstance(price, int | float) or isinstance(price, bool) or not 0 <= price <= _MOST_USD:
+        return None
+    return float(price)
 
 
 def _refuse_constant(name: str) -> object:

@@ -4,9 +4,13 @@ The credential is a reference that the *caller* names: a manifest is written by 
 variable of yours would send it to an address of theirs. Knows no protocol.
 """
 
+import json
+import math
+import re
 import ssl
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from urllib.parse import quote, quote_plus
 
 import httpx2
 
@@ -28,7 +32,7 @@ class Connection:
 
     def __init__(self, address: Address, options: Options, secret: str, headers: Mapping[str, str]) -> None:
         self.address = address
-        self._secret = secret
+        self._secret = spellings(secret) if secret else None
         self._options = options
         self._headers = headers
 
@@ -43,25 +47,26 @@ class Connection:
             max_bytes=self._options.max_answer_bytes,
             headers=self._headers,
             only=only,
+            masked=self.masked,
         )
         timeout = httpx2.Timeout(self._options.timeout, connect=min(_CONNECT_SECONDS, self._options.timeout))
         return httpx2.AsyncClient(transport=guard, timeout=timeout, follow_redirects=False, trust_env=False), guard
 
     def masked(self, text: str) -> str:
         """Return a text of the other side without our credential, should it echo it."""
-        return text.replace(self._secret, _MASK) if self._secret else text
+        return self._secret.sub(_MASK, text) if self._secret else text
 
     def masked_value(self, value: object) -> object:
-        """Return decoded JSON without our credential."""
-        if not self._secret:
-            return value
+        """Return decoded JSON without our credential, and with null where a number is none that JSON can carry."""
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
         if isinstance(value, str):
             return self.masked(value)
         if isinstance(value, dict):
             return {self.masked(str(key)): self.masked_value(item) for key, item in value.items()}
         return [self.masked_value(item) for item in value] if isinstance(value, list) else value
 
-    def check_status(self, status: int, headers: Mapping[str, str], body: str) -> None:
+    def check_status(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
         """Accept a success.
 
         Raises:
@@ -69,7 +74,8 @@ class Connection:
         """
         if 200 <= status < 300:
             return
-        told = self.masked(" ".join(body.split())[:_EXCERPT])
+        # Masked before it is cut: half of a credential is a secret too. And on one line, which may put it together.
+        told = self.masked(" ".join(self.masked(body.decode("utf-8", "replace")).split()))[:_EXCERPT]
         words = f": {told}" if told else ""
         origin = self.address.origin
         if status in (401, 403):
@@ -108,6 +114,14 @@ def prepare(choice: Choice, address: Address, options: Options, secrets: SecretR
         key_name = "api-key" if choice.protocol == "openai" else "x-api-key"
         headers = {key_name: secret} if word == "api-key" else {"authorization": f"Bearer {secret}"}
     return Connection(address, options, secret, headers)
+
+
+def spellings(secret: str) -> re.Pattern[str]:
+    """Return a pattern that finds a secret also as JSON, an address or a host name would spell it."""
+    quoted = json.dumps(secret)[1:-1]
+    forms = {secret, " ".join(secret.split()), quoted, quoted.replace("/", "\\/")}
+    forms |= {quote(secret), quote(secret, safe=""), quote_plus(secret)}
+    return re.compile("|".join(map(re.escape, sorted(forms - {""}, key=len, reverse=True))), re.IGNORECASE)
 
 
 def _check_agreement(address: Address) -> None:

@@ -7,7 +7,7 @@ side did not take: a connection that was never made, 429, and 503 that says when
 import asyncio
 import email.utils
 import time
-from collections.abc import AsyncIterator, Collection, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from urllib.parse import urljoin, urlsplit
 
 import httpx2
@@ -22,6 +22,7 @@ _KEEPING = (307, 308)
 _FIRST_PAUSE = 0.2
 # Whoever asks for a longer pause is told about, not waited for.
 _LONGEST_PAUSE = 30.0
+_LONGEST_SAID = 400
 _REDIRECTING = range(300, 400)
 # A certificate that the other side refuses arrives as a bare TLS error, which is an OSError.
 _BREAKING = (httpx2.TransportError, OSError)
@@ -29,6 +30,7 @@ _BREAKING = (httpx2.TransportError, OSError)
 
 class Guard(httpx2.AsyncBaseTransport):
     """Sends requests to one origin. `headers` are put on every request; `only` drops all others but these.
+    `masked` takes the credential out of what is said: the other side may echo it anywhere.
 
     `failure` is the last error of ours and `refused` tells of it, for libraries that swallow exceptions; `attempts`
     counts what was sent, `last_status` is that of the last POST.
@@ -42,6 +44,7 @@ class Guard(httpx2.AsyncBaseTransport):
         max_bytes: int,
         headers: Mapping[str, str],
         only: Collection[str] | None = None,
+        masked: Callable[[str], str] = str,
     ) -> None:
         self._address = address
         self._home = _origin(httpx2.URL(address.url))
@@ -49,6 +52,7 @@ class Guard(httpx2.AsyncBaseTransport):
         self._max_bytes = max_bytes
         self._headers = headers
         self._only = only
+        self._masked = masked
         self.failure: EndpointFailed | None = None
         self.refused = asyncio.Event()
         self.attempts = 0
@@ -86,14 +90,20 @@ class Guard(httpx2.AsyncBaseTransport):
                 return self._limited(response)
             await response.aclose()
             self._check_redirect(request, response.status_code, location)
-            request = httpx2.Request(
+            request = self._redirected(request, location)
+        raise self._failed(f"redirects more than {_REDIRECTS} times", "endpoint_redirect")
+
+    def _redirected(self, request: httpx2.Request, location: str) -> httpx2.Request:
+        try:
+            return httpx2.Request(
                 request.method,
                 urljoin(str(request.url), location),
                 headers=request.headers,
                 stream=request.stream,
                 extensions=request.extensions,
             )
-        raise self._failed(f"redirects more than {_REDIRECTS} times", "endpoint_redirect")
+        except (httpx2.InvalidURL, ValueError) as error:
+            raise self._failed("redirects to an address that cannot be read", "endpoint_redirect") from error
 
     def _stay(self, url: httpx2.URL) -> None:
         # As they go over the wire: a host has two spellings (bücher.example, xn--bcher-kva.example).
@@ -151,8 +161,12 @@ class Guard(httpx2.AsyncBaseTransport):
         if encoding not in ("identity", ""):
             raise self._failed(f"packs its answer with {encoding!r} although it was asked not to", "endpoint_answer")
         length = response.headers.get("content-length", "")
-        if length.isdigit() and int(length) > self._max_bytes:
+        if length.isascii() and length.isdigit() and int(length[:20]) > self._max_bytes:
             raise self.too_large()
+        # What is called a charset may be any codec of Python: some unpack, some take minutes, some cannot be used.
+        media = response.headers.get("content-type", "")
+        if ";" in media:
+            response.headers["content-type"] = media.partition(";")[0].strip()
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Limited(response.stream, self._max_bytes, self)
         return response
@@ -174,7 +188,8 @@ class Guard(httpx2.AsyncBaseTransport):
         return self._failed(f"broke the connection off ({told})", "endpoint_broken", temporary=True)
 
     def _failed(self, what: str, code: str, *, temporary: bool = False) -> EndpointFailed:
-        return EndpointFailed(f"{self._address.origin} {what}", code=code, is_temporary=temporary)
+        said = self._masked(what)[:_LONGEST_SAID]
+        return EndpointFailed(f"{self._address.origin} {said}", code=code, is_temporary=temporary)
 
 
 class _Limited(httpx2.AsyncByteStream):
@@ -209,10 +224,9 @@ def retry_after(value: str | None) -> float | None:
     if value is None:
         return None
     text = value.strip()
-    if text.isdigit():
+    if text.isascii() and text.isdigit():
         return float(text[:9])
     try:
-        when = email.utils.parsedate_to_datetime(text)
-    except ValueError:
+        return max(email.utils.parsedate_to_datetime(text).timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError, OverflowError):
         return None
-    return max(when.timestamp() - time.time(), 0.0)

@@ -102,7 +102,7 @@ async def _rpc(
     body = {"jsonrpc": "2.0", "id": uuid.uuid4().hex, "method": method, "params": params}
     headers = {"content-type": "application/json", "accept": "application/json", "a2a-version": dialect.version}
     response = await client.post(connection.address.url, content=encode(body), headers=headers)
-    connection.check_status(response.status_code, response.headers, response.text)
+    connection.check_status(response.status_code, response.headers, response.content)
     return decode(connection, response.content)
 
 
@@ -116,7 +116,8 @@ def _result(connection: Connection, answer: Mapping[str, object]) -> Mapping[str
     error = answer.get("error")
     if isinstance(error, Mapping):
         raise EndpointFailed(
-            f"{origin} reports error {error.get('code')}: {str(error.get('message'))[:200]}", code="endpoint_error"
+            f"{origin} reports error {str(error.get('code'))[:40]}: {str(error.get('message'))[:200]}",
+            code="endpoint_error",
         )
     result = answer.get("result")
     if not isinstance(result, Mapping):

@@ -30,7 +30,7 @@ async def ask(connection: Connection, call: Call, options: Options) -> Reply:
         headers = {"content-type": "application/json", "accept": "application/json"}
         headers["idempotency-key"] = call.request_id
         response = await client.post(connection.address.url, content=encode(body), headers=headers)
-    connection.check_status(response.status_code, response.headers, response.text)
+    connection.check_status(response.status_code, response.headers, response.content)
     value = decode(connection, response.content)
     text = next((found for name in _TEXT_FIELDS if isinstance(found := value.get(name), str)), None)
     if text is None:

@@ -88,7 +88,7 @@ def choose_tool(connection: Connection, tools: "list[Tool]", wanted: str) -> "To
             return tool
     if not wanted and len(tools) == 1:
         return tools[0]
-    names = ", ".join(connection.masked(tool.name[:80]) for tool in tools[:_SHOWN_TOOLS]) or "none"
+    names = ", ".join(connection.masked(tool.name)[:80] for tool in tools[:_SHOWN_TOOLS]) or "none"
     what = f"has no tool {wanted!r}" if wanted else "offers several tools, and none is named"
     raise EndpointRefused(
         f"{connection.address.origin} {what}: it has {names}; name one, in metadata.mcp.name or for this call",
@@ -146,9 +146,9 @@ def _failure(connection: Connection, guard: "Guard", error: BaseException) -> En
     found = own_error(error) or guard.failure
     if found is not None:
         return found
-    told = connection.masked(str(_first_leaf(error))[:200])
+    told = connection.masked(str(_first_leaf(error)))[:200]
     try:
-        connection.check_status(guard.last_status or 200, {}, told)
+        connection.check_status(guard.last_status or 200, {}, told.encode("utf-8", "replace"))
     except EndpointFailed as failed:
         return failed
     return EndpointFailed(

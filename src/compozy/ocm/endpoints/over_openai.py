@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import openai
 
 from compozy.ocm.endpoints.address import Address
+from compozy.ocm.endpoints.answers import read_usage
 from compozy.ocm.endpoints.calls import Call, Options, Reply
 from compozy.ocm.endpoints.connection import Connection
 from compozy.ocm.endpoints.errors import EndpointFailed, EndpointRefused, own_error
@@ -39,8 +40,9 @@ async def ask(connection: Connection, call: Call, options: Options, *, instructi
                 model=options.model, messages=_messages(call, instructions), stream=False
             )
         except openai.APIStatusError as error:
-            connection.check_status(error.response.status_code, error.response.headers, error.response.text)
-            raise EndpointFailed(f"{connection.address.origin} failed: {error}", code="endpoint_error") from error
+            connection.check_status(error.response.status_code, error.response.headers, error.response.content)
+            told = connection.masked(str(error))[:200]
+            raise EndpointFailed(f"{connection.address.origin} failed: {told}", code="endpoint_error") from error
         except (openai.OpenAIError, ValueError) as error:
             found = own_error(error) or guard.failure
             raise found or _no_answer(connection.address) from error
@@ -71,15 +73,13 @@ def _messages(call: Call, instructions: str) -> "list[ChatCompletionMessageParam
 def _reply(connection: Connection, answer: "ChatCompletion", attempts: int) -> Reply:
     # The SDK takes any JSON for an answer: look before it is used.
     choices = getattr(answer, "choices", None)
-    message = getattr(choices[0], "message", None) if choices else None
+    message = getattr(choices[0], "message", None) if isinstance(choices, list) and choices else None
     content = getattr(message, "content", None)
     if not isinstance(content, str):
         raise _no_answer(connection.address)
-    usage = answer.usage
-    counts: dict[str, int] = {}
-    if usage is not None:
-        counts = {"input": usage.prompt_tokens, "output": usage.completion_tokens, "total": usage.total_tokens}
-    data = connection.masked_value(answer.model_dump(mode="json", exclude_none=True))
+    data = connection.masked_value(answer.model_dump(mode="json", exclude_none=True, warnings=False))
+    usage = data.get("usage") if isinstance(data, dict) else None
+    counts = read_usage(usage) if isinstance(usage, dict) else {}
     return Reply(text=connection.masked(content), data=data, usage=counts, attempts=attempts)
 
 
