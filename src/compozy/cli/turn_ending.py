@@ -49,6 +49,11 @@ class Ending(NamedTuple):
     exit_code: int
     message: str = ""
 
+    @property
+    def wants_login(self) -> bool:
+        """Whether the agent program has to be logged in first: no other failed turn has this code."""
+        return self.reason == "failed" and self.exit_code == EXIT_INVALID
+
 
 def judge(
     record: TurnRecord,
@@ -81,7 +86,7 @@ def judge(
     if kind == "timeout":
         return Ending("timeout", EXIT_TIMEOUT, _with("the agent was silent for too long", reason))
     if kind == "provider_auth_failure":
-        return Ending("failed", EXIT_INVALID, _with("the provider refused the login", reason))
+        return Ending("failed", EXIT_INVALID, _with("the agent program is not logged in", reason))
     return _by_stop_reason(record, stop_reason, reason)
 
 

@@ -40,6 +40,7 @@ class TurnPrinter:
         self.status = status
         self.colour = colour
         self.at_line_start = True
+        self.failure = ""
 
     def show(self, step: Step) -> None:
         """Print what one step means to a person."""
@@ -66,9 +67,16 @@ class TurnPrinter:
             case Notice(text):
                 self.line(f"note: {text}")
             case Failed(text):
-                self.line(f"the turn failed: {text}", colour=_RED)
+                # The verdict on the turn says it too, mostly.
+                self.failure = text
             case _:
                 assert_never(step)
+
+    def tell_failure(self, said: str) -> None:
+        """Print why the turn failed unless what is `said` about it tells that already."""
+        if self.failure and self.failure not in said:
+            self.line(f"the turn failed: {self.failure}", colour=_RED)
+        self.failure = ""
 
     def line(self, text: str, *, colour: str = _DIM) -> None:
         """Print one line beside the answer."""

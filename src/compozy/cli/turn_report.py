@@ -1,5 +1,6 @@
 """What a finished turn leaves on the screen: the final object for programs, the footer for people, the exit code."""
 
+import shlex
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -40,6 +41,14 @@ def report_object(result: TurnResult, session: "Session", first: Mapping[str, ob
     if ending.message:
         found["error"] = ending.message
     return found
+
+
+def login_remedy(result: TurnResult, session: "Session") -> str:
+    """Return the line that logs in at the session's provider when that is what the turn wanted, else ""."""
+    effective = session.runtime.effective
+    if not result.ending.wants_login or effective is None:
+        return ""
+    return f"compozy provider auth login {shlex.quote(effective.provider)}"
 
 
 def finish(invocation: Invocation, result: TurnResult, final: JsonObject, *, remedy: str = "") -> int:

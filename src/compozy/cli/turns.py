@@ -273,6 +273,7 @@ class Turn:
             was_interrupted=self.interrupts.count > 0,
             timed_out_after=write_duration(self.options.timeout or 0) if self.timed_out else "",
         )
+        self.printer.tell_failure(ending.message)
         return TurnResult(record=self.record, ending=ending, stop_reason=stop_reason)
 
     def _read_end(self) -> tuple[str, JsonObject | None]:

@@ -161,7 +161,7 @@ def _how(mode: ModeDerivation, other: str, root: str) -> str:
     if mode.source == "trust":
         return f"compozy trust grant --workspace {shlex.quote(root)}"
     if mode.source == "request":
-        return f"create the session with permissions {other} or without"
+        return f"create the session with --permissions {other}"
     if mode.source == "parent":
         return "the parent session would have to have it"
     if mode.source == "agent":

@@ -110,6 +110,21 @@ def test_allow_answers_yes_and_deny_all_says_no_whatever_is_answered(shared: Cli
     assert (call.code, call.out) == (77, "not\n")
 
 
+def test_a_missing_login_is_told_once_with_the_line_that_logs_in(shared: Cli) -> None:
+    call = shared("run", steps({"error": {"code": -32000, "message": "Authentication required"}}))
+    assert call.code == 78 and call.err.count("Authentication required") == 1
+    assert "error: the agent program is not logged in: Authentication required (-32000)\n" in call.err
+    assert "\ntry: compozy provider auth login scripted\n" in call.err
+
+
+def test_a_denial_outside_the_workspace_is_explained_by_the_line_that_is_printed(shared: Cli) -> None:
+    ask = {"permission": {"kind": "edit", "title": "Write it", "locations": [{"path": "/elsewhere/x"}]}}
+    denied = shared("run", steps(ask), "--on-ask", "allow")
+    remedy = denied.err.split("try: ", 1)[1].splitlines()[0]
+    told = shared(*shlex.split(remedy)[1:])
+    assert told.code == 0 and "'/elsewhere/x' is outside the session's roots" in told.out
+
+
 def test_a_dead_agent_is_70_and_says_how_it_died(shared: Cli) -> None:
     call = shared("run", steps({"text": "half"}, {"exit": 3}), "-o", "json")
     assert call.code == 70

@@ -133,6 +133,20 @@ def test_an_agent_that_leaves_cleanly_while_idle_completed(world: World) -> None
     assert world.prompt(session).text == "bye"
 
 
+@pytest.mark.parametrize(
+    ("message", "kind"),
+    [("Authentication required", "provider_auth_failure"), ("the server is busy", "prompt_failure")],
+)
+def test_a_prompt_refused_for_want_of_a_login_is_told_apart_from_other_server_errors(
+    world: World, message: str, kind: str
+) -> None:
+    name = kind.replace("_", "-")
+    world.agent(name, {"prompts": [[{"error": {"code": -32000, "message": message}}]]})
+    session = world.create(name)
+    world.prompt(session)
+    assert world.events(session, type="error")[0]["content"]["failure"]["kind"] == kind
+
+
 def test_a_refused_prompt_is_an_error_event_and_the_session_goes_on(world: World) -> None:
     world.agent("moody", {"prompts": [[{"error": {"code": -32603, "message": "no tokens left"}}], [{"text": "ok"}]]})
     session = world.create("moody")

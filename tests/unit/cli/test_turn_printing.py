@@ -39,7 +39,6 @@ def test_everything_around_the_answer_goes_to_standard_error(capsys: pytest.Capt
         ToolEnded(ToolCall("2", title="Run b", status="failed", error="exit 1")),
         Decided(Permission("p", kind="edit", places=("/r/x",), decision="reject-once", decided_by="provider")),
         Notice("slow"),
-        Failed("gone"),
     )
     assert out == "answer\n"
     assert err.splitlines() == [
@@ -47,8 +46,18 @@ def test_everything_around_the_answer_goes_to_standard_error(capsys: pytest.Capt
         "✗ Run b: exit 1",
         "reject once by policy: edit /r/x",
         "note: slow",
-        "the turn failed: gone",
     ]
+
+
+def test_a_failure_is_told_once_by_the_verdict_or_before_it(capsys: pytest.CaptureFixture[str]) -> None:
+    printer = TurnPrinter(StatusLine(enabled=False), colour=False)
+    printer.show(Failed("gone"))
+    printer.tell_failure("the agent program ended or broke: gone")
+    assert capsys.readouterr().err == ""
+    printer.show(Failed("gone"))
+    printer.tell_failure("the turn was cancelled")
+    printer.tell_failure("the turn was cancelled")
+    assert capsys.readouterr().err == "the turn failed: gone\n"
 
 
 def test_a_plan_is_shown_once_and_then_what_is_done(capsys: pytest.CaptureFixture[str]) -> None:
@@ -65,5 +74,6 @@ def test_what_an_agent_says_cannot_drive_the_terminal(capsys: pytest.CaptureFixt
 
 
 def test_colours_only_where_they_are_welcome(capsys: pytest.CaptureFixture[str]) -> None:
-    assert "\x1b[31m" in printed(capsys, Failed("gone"), colour=True)[1]
-    assert "\x1b" not in printed(capsys, Failed("gone"))[1]
+    broken = ToolEnded(ToolCall("1", title="Run it", status="failed"))
+    assert "\x1b[31m" in printed(capsys, broken, colour=True)[1]
+    assert "\x1b" not in printed(capsys, broken)[1]

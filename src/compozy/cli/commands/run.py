@@ -26,7 +26,7 @@ from compozy.cli.output import clean, note
 from compozy.cli.sessions import RUN_PERMISSIONS, read_text, runtime_text, turn_options, who_answers
 from compozy.cli.trust_question import with_trust
 from compozy.cli.turn_ending import DEATHS
-from compozy.cli.turn_report import finish, report_object
+from compozy.cli.turn_report import finish, login_remedy, report_object
 from compozy.cli.turns import LEFT_RUNNING, Turn, TurnOptions, TurnResult, prompt_body
 from compozy.cli.wording import count, write_duration
 from compozy.cli.workspace_context import WorkspaceContext, find_or_register
@@ -190,13 +190,14 @@ def _remedy(
     """Return the line that would let the agent do what was denied: by us for want of a person, or by its mode."""
     denied = [one for one in result.record.permissions.values() if one.is_denied and one.decided_by != "person"]
     if result.ending.reason != "denied" or not denied:
-        return ""
+        return login_remedy(result, session)
     if denied[0].decided_by == "on-ask":
         wider = "--on-ask allow"
     elif permissions == "deny-all":
         wider = f"--permissions {RUN_PERMISSIONS}"
     else:
-        about = f" --kind {denied[0].kind}" if denied[0].kind in KINDS else ""
-        return f"compozy permissions explain --session {session.id}{about}"
+        about = [f"--kind {denied[0].kind}"] if denied[0].kind in KINDS else []
+        about += [f"--path {shlex.quote(place)}" for place in denied[0].places[:1]]
+        return clean(" ".join(["compozy", "permissions", "explain", "--session", session.id, *about]))
     given = [f"{flag} {shlex.quote(value)}" for flag, value in flags.items() if value]
     return clean(" ".join(["compozy", "run", shlex.quote(task), *given, wider]))

@@ -9,7 +9,7 @@ from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.output import note, print_object, write_json
 from compozy.cli.sessions import read_text, turn_options, who_answers
-from compozy.cli.turn_report import finish, report_object
+from compozy.cli.turn_report import finish, login_remedy, report_object
 from compozy.cli.turns import Turn, TurnOptions, prompt_body
 
 EFFORTS = ("none", "minimal", "low", "medium", "high", "xhigh", "max")
@@ -88,7 +88,7 @@ def session_prompt(
         else:
             print_object(invocation, result.queued, (), name="prompt")
         return 0
-    return finish(invocation, result, report_object(result, session))
+    return finish(invocation, result, report_object(result, session), remedy=login_remedy(result, session))
 
 
 def _given(values: dict[str, str | None]) -> JsonObject:

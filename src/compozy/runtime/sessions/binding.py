@@ -369,8 +369,8 @@ def _explain(error: Exception, stage: str, provider: Provider, deps: Deps) -> Bi
     elif isinstance(error, AgentError) and error.code == AUTH_REQUIRED:
         kind, code = "provider_auth_failure", "provider_not_authenticated"
         message = (
-            f"the agent of provider {provider.id!r} wants a login first: {error.rpc_message}; log in with the "
-            "provider's own program and prompt again"
+            f"the agent of provider {provider.id!r} wants a login first: {error.rpc_message}; log in (compozy "
+            f"provider auth login {provider.id}, or the provider's own program) and prompt again"
         )
         evidence["recommended_action"] = "login"
     elif isinstance(error, AgentError):

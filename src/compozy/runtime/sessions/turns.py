@@ -13,7 +13,7 @@ from functools import partial
 from compozy.acp.contract import AgentDied, AgentError, AgentProtocolError, AgentTimeout, PromptOutcome, UpdatesLost
 from compozy.model.event import EventDraft
 from compozy.model.session import FailureKind
-from compozy.runtime.sessions.binding import STDERR_SHOWN, end_process
+from compozy.runtime.sessions.binding import AUTH_REQUIRED, STDERR_SHOWN, end_process
 from compozy.runtime.sessions.content import EventMaker
 from compozy.runtime.sessions.deps import Deps
 from compozy.runtime.sessions.process import AgentProcess
@@ -28,6 +28,7 @@ CANCELLED_CODE = -32800
 # Why a session stopped whose agent was silent for too long (contract §5.9).
 ACTIVITY_TIMEOUT = "activity_timeout"
 _SILENT = "the agent was silent for too long"
+_LOGIN_WORDS = ("auth", "log in", "login", "sign in", "api key")
 _LOST_SESSION = ("session not found", "resource not found", "please start a new session")
 __all__ = ["CANCELLED_CODE", "EndReason", "Turn", "TurnEnd", "asked_end", "cancel_turn", "run_turn"]
 
@@ -123,7 +124,10 @@ def _refused(turn: Turn, maker: EventMaker, error: AgentError) -> TurnEnd:
     if any(words in text for words in _LOST_SESSION):
         end = _failed(turn, maker, "process_exit", error.rpc_message)
         return replace(end, process_lost=True, may_restart=True)
-    return _failed(turn, maker, "prompt_failure", f"{error.rpc_message} ({error.code})")
+    # The protocol's own code for it is also the one that servers use for anything.
+    wants_login = error.code == AUTH_REQUIRED and any(word in text for word in _LOGIN_WORDS)
+    kind: FailureKind = "provider_auth_failure" if wants_login else "prompt_failure"
+    return _failed(turn, maker, kind, f"{error.rpc_message} ({error.code})")
 
 
 def _died(deps: Deps, turn: Turn, maker: EventMaker, error: AgentDied) -> TurnEnd:
