@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from compozy.client.calls.daemon import DaemonCalls
     from compozy.client.calls.extensions import ExtensionCalls
     from compozy.client.calls.mcp import McpCalls
+    from compozy.client.calls.ocm import OcmCalls
     from compozy.client.calls.providers import ProviderCalls
     from compozy.client.calls.roles import RoleCalls
     from compozy.client.calls.sessions import SessionCalls
@@ -113,6 +114,12 @@ class Client:
         from compozy.client.calls.mcp import McpCalls  # noqa: PLC0415 - start-up cost
 
         return McpCalls(self.transport)
+
+    @cached_property
+    def ocm(self) -> "OcmCalls":
+        from compozy.client.calls.ocm import OcmCalls  # noqa: PLC0415 - start-up cost
+
+        return OcmCalls(self.transport)
 
     @cached_property
     def providers(self) -> "ProviderCalls":

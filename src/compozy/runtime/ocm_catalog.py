@@ -5,11 +5,13 @@ be named by a legal id is listed with the reason.
 """
 
 from collections.abc import Sequence
+from urllib.parse import quote, urlencode
 
 import msgspec
 
 from compozy import __version__
 from compozy.model.agent import Agent
+from compozy.model.errors import NotFound
 from compozy.model.manifests import AgentCard, OcmCatalog, OcmIndex, Skipped
 from compozy.ocm.bridge.a2a import to_card
 from compozy.ocm.bridge.agents import to_manifests
@@ -17,6 +19,8 @@ from compozy.ocm.bridge.drafts import BridgeError
 from compozy.ocm.index import build_index
 
 DEFAULT_PUBLISHER = "local"
+# Where a manifest of the index is, from the daemon's root.
+MANIFESTS = "api/ocm/manifests/"
 
 
 def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
@@ -42,9 +46,29 @@ def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
     return OcmCatalog(manifests=tuple(manifests), skipped=tuple(skipped))
 
 
-def index_of(catalog: OcmCatalog) -> OcmIndex:
-    """Return the index of a catalog."""
-    return msgspec.convert(build_index(catalog.manifests), OcmIndex)
+def manifest_of(catalog: OcmCatalog, identity: str) -> dict[str, object]:
+    """Return one manifest of a catalog.
+
+    Raises:
+        NotFound: code `manifest_not_found`; no capability here has this id.
+    """
+    for manifest in catalog.manifests:
+        if manifest["id"] == identity:
+            return manifest
+    raise NotFound(
+        f"no capability here has the id {identity!r}: see `GET /api/ocm/catalog`", code="manifest_not_found"
+    )
+
+
+def index_of(catalog: OcmCatalog, *, workspace: str = "", publisher: str = "") -> OcmIndex:
+    """Return the index of a catalog; its paths lead to the daemon's own route, with what the catalog was asked by."""
+    index = msgspec.convert(build_index(catalog.manifests), OcmIndex)
+    asked = urlencode({name: value for name, value in (("workspace", workspace), ("publisher", publisher)) if value})
+    rows = [
+        msgspec.structs.replace(row, path=MANIFESTS + quote(row.id, safe="") + (f"?{asked}" if asked else ""))
+        for row in index.capabilities
+    ]
+    return msgspec.structs.replace(index, capabilities=tuple(rows))
 
 
 def card_of(catalog: OcmCatalog, publisher: str) -> AgentCard:

@@ -219,6 +219,7 @@ def _reads(rec: Recorder) -> None:
     special = {
         "getMcpServer": {"name": "notes"},
         "getSettingsProvider": {"name": "offline"},
+        "getOcmManifest": {"id": "local/scout/find-code"},
     }
     for route in ROUTES.values():
         more = special.get(route.name, {})

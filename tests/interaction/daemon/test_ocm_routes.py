@@ -2,8 +2,14 @@
 
 import json
 from pathlib import Path
+from urllib.parse import parse_qsl, urlsplit
 
+import pytest
+
+import compozy
+from compozy.client import ApiError
 from compozy.ocm.validate import errors, validate
+from compozy.ocm.writing import manifest_digest
 from tests.kit.daemons import Daemon
 
 _AGENT = "---\nname: reviewer\nprovider: claude\ncommand: /opt/secret --token abc\n---\nThe secret prompt.\n"
@@ -24,6 +30,15 @@ def test_the_daemon_offers_its_fleet_as_manifests_index_and_card(running_daemon:
         catalog = client.request("GET", "/api/ocm/catalog", query={"publisher": "acme"}).json()
         index = client.request("GET", "/.well-known/ocm.json", query={"publisher": "acme"}).json()
         card = client.request("GET", "/.well-known/agent-card.json").json()
+        rows = {row["id"]: row for row in index["capabilities"]}
+        row = rows["acme/reviewer/review-diff"]
+        address = urlsplit(f"/{row['path']}")
+        found = client.request("GET", address.path, query=dict(parse_qsl(address.query))).json()
+        assert isinstance(found, dict)
+        assert (found["id"], manifest_digest(found)) == (row["id"], row["digest"])
+        with pytest.raises(ApiError) as refused:
+            client.request("GET", "/api/ocm/manifests/acme%2Fnobody")
+        assert (refused.value.status, refused.value.code) == (404, "manifest_not_found")
     assert isinstance(catalog, dict) and isinstance(index, dict) and isinstance(card, dict)
     manifests = [one for one in catalog["manifests"] if one["id"].startswith("acme/reviewer/")]
     assert [one["id"] for one in manifests] == ["acme/reviewer/review-diff"]
@@ -34,3 +49,17 @@ def test_the_daemon_offers_its_fleet_as_manifests_index_and_card(running_daemon:
     assert "acme/reviewer/review-diff" in [row["id"] for row in index["capabilities"]]
     assert "local/reviewer/review-diff" in [skill["id"] for skill in card["skills"]]
     assert "secret" not in json.dumps([catalog, index, card])
+
+
+def test_the_client_gives_catalog_manifest_index_and_card_as_records(running_daemon: Daemon) -> None:
+    folder: Path = running_daemon.home.agents / "reviewer"
+    folder.mkdir(parents=True)
+    (folder / "AGENT.md").write_text(_AGENT)
+    (folder / "capabilities.json").write_text(json.dumps(_CATALOG))
+    identity = "acme/reviewer/review-diff"
+    with compozy.Client(running_daemon.home.root) as client:
+        catalog = client.ocm.catalog(publisher="acme")
+        assert identity in [one["id"] for one in catalog.manifests] and catalog.skipped
+        assert client.ocm.manifest(identity, publisher="acme") in catalog.manifests
+        assert identity in [row.id for row in client.ocm.index(publisher="acme").capabilities]
+        assert identity in [skill.id for skill in client.ocm.card(publisher="acme").skills]

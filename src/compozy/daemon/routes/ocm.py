@@ -8,7 +8,8 @@ from compozy.daemon.routing import Route
 from compozy.model.errors import InvalidRequest
 from compozy.model.manifests import AgentCard, OcmCatalog, OcmIndex
 from compozy.ocm.grammar import id_problem
-from compozy.runtime.ocm_catalog import DEFAULT_PUBLISHER, card_of, catalog_of, index_of
+from compozy.ocm.manifest import Manifest
+from compozy.runtime.ocm_catalog import DEFAULT_PUBLISHER, card_of, catalog_of, index_of, manifest_of
 from compozy.runtime.services import Services
 
 
@@ -34,7 +35,18 @@ async def get_catalog(app: Services, request: Request) -> Response:
 
 async def get_index(app: Services, request: Request) -> Response:
     """Answer the index of the manifests."""
-    return json_response(index_of(await _catalog(app, request)))
+    given = query_values(request)
+    index = index_of(
+        await _catalog(app, request),
+        workspace=given.get("workspace", ""),
+        publisher=given.get("publisher", ""),
+    )
+    return json_response(index)
+
+
+async def get_manifest(app: Services, request: Request) -> Response:
+    """Answer one manifest."""
+    return json_response(manifest_of(await _catalog(app, request), request.path_params["id"]))
 
 
 async def get_card(app: Services, request: Request) -> Response:
@@ -51,6 +63,15 @@ ROUTES: tuple[Route, ...] = (
         summary="The capabilities of the agents in force as Open Capability Manifests",
         query=("workspace", "publisher"),
         answer=OcmCatalog,
+    ),
+    Route(
+        method="GET",
+        path="/api/ocm/manifests/{id}",
+        handler=get_manifest,
+        name="getOcmManifest",
+        summary="One of those manifests, by its id (as one segment: slashes are written %2F)",
+        query=("workspace", "publisher"),
+        answer=Manifest,
     ),
     Route(
         method="GET",
