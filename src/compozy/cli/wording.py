@@ -64,6 +64,13 @@ def count(number: int, noun: str, plural: str = "") -> str:
     return f"{number} {noun if number == 1 else plural or noun + 's'}"
 
 
+def reason_of(error: OSError | UnicodeDecodeError) -> str:
+    """Write why a file could not be read, without numbers of the system and its name once more."""
+    if isinstance(error, UnicodeDecodeError):
+        return f"no UTF-8 at byte {error.start}"
+    return (error.strerror or str(error)).lower()
+
+
 def none_fits(reason: str) -> str:
     """Return the sentence that nothing fits; a reason may begin with these words itself."""
     return reason if reason.startswith("none fits") else f"none fits: {reason}"

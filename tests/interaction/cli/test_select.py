@@ -59,12 +59,32 @@ def test_a_file_of_tasks_is_a_test_that_fails_by_the_task(workspace: Cli) -> Non
     assert sequence(call.json())[0]["chosen"] == "reviewer"
 
 
-@pytest.mark.parametrize("text", ["", "[1]\n", '{"task": 5}\n'])
+def test_a_task_that_went_elsewhere_is_told_with_the_reason(workspace: Cli) -> None:
+    file = workspace.folder / "tasks.jsonl"
+    file.write_text('{"task": "review this change", "expect": "general", "require": ["review-code@9"]}\n')
+    call = workspace("select", "--test", str(file))
+    assert call.code == 1 and "0 of 1 task went where expected" in call.out
+    assert "review this change: none of" in call.out and "review-code@9: nobody is chosen" in call.out
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[1]\n",
+        '{"task": 5}\n',
+        '{"task": "a", "expect": "general", "require": "review-code"}\n',
+        '{"task": "a", "expect": "general", "prefer": [5]}\n',
+        '{"task": "a", "expect": "general", "reqire": ["review-code"]}\n',
+    ],
+)
 def test_a_file_that_holds_no_test_is_refused_with_its_line(workspace: Cli, text: str) -> None:
     file = workspace.folder / "bad.jsonl"
     file.write_text(text)
     call = workspace("select", "--test", str(file))
-    assert call.code == 1 and "bad.jsonl" in call.err
+    assert call.code == 1 and "bad.jsonl" in call.err and "Errno" not in call.err
+    call = workspace("select", "--test", "missing.jsonl")
+    assert call.code == 1 and call.err.startswith("error: could not read 'missing.jsonl': no such file")
 
 
 def test_run_takes_the_agent_that_select_names(workspace: Cli) -> None:

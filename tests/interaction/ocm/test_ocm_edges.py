@@ -251,6 +251,22 @@ def test_a_native_entry_becomes_a_valid_manifest_that_keeps_everything(shell: Sh
     assert not (folder / "x.yaml").exists()
 
 
+def test_what_is_no_file_of_outcomes_is_never_written_to(shell: Shell, folder: Path) -> None:
+    before = (folder / "good.yaml").read_text()
+    code, _, err = shell.run("learn", "good.yaml", "--good", "acme/x")
+    assert code == 2 and "good.yaml:1: no outcome" in err
+    assert (folder / "good.yaml").read_text() == before
+    code, _, err = shell.run("learn", "missing.jsonl")
+    assert code == 2 and "Errno" not in err and "no such file" in err
+
+
+def test_an_outcome_begins_a_line_of_its_own(shell: Shell, folder: Path) -> None:
+    row = '{"id": "a", "quality": 1, "at": "2026-01-01T00:00:00Z"}'
+    (folder / "o.jsonl").write_text(row)
+    assert shell.run("learn", "o.jsonl", "--good", "b")[0] == 0
+    assert [json.loads(line)["id"] for line in (folder / "o.jsonl").read_text().splitlines()] == ["a", "b"]
+
+
 def test_eval_tells_what_it_counted_in_sentences(shell: Shell, folder: Path) -> None:
     (folder / "bare.yaml").write_text('ocm: "1"\nid: acme/bare\nkind: tool\ndescription: Counts sheep\n')
     code, out, _ = shell.run("eval", "good.yaml", "bare.yaml")

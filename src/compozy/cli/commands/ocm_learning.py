@@ -14,7 +14,7 @@ from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_targets
 from compozy.cli.output import clean, note, write, write_table
-from compozy.cli.wording import count
+from compozy.cli.wording import count, reason_of
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
@@ -145,7 +145,7 @@ def _labelled(path: Path) -> list[tuple[str, str]]:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise LocalError(
-            f"could not read {str(path)!r}: {error}; give a UTF-8 file", code="tasks_unreadable"
+            f"could not read {str(path)!r}: {reason_of(error)}; give a UTF-8 file", code="tasks_unreadable"
         ) from error
     found = []
     for number, line in enumerate(lines, 1):
@@ -208,6 +208,9 @@ def learn(
 
     path = Path(outcomes)
     now = datetime.now(UTC)
+    if path.exists():
+        # What is no file of outcomes is not written to.
+        read_results(path)
     authored = {one.id: authored_prior_of(one) for one in read_targets(catalog)} if catalog else {}
     for ids, quality in ((good, 1.0), (bad, 0.0)):
         for one in ids:

@@ -12,9 +12,9 @@ from compozy.cli.commands.agent_read import with_source
 from compozy.cli.connection import JsonObject, connected, text_of
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, clean, note, plain, print_object, print_rows, write
+from compozy.cli.output import Column, clean, note, plain, print_object, print_rows, safe_line, write
 from compozy.cli.sessions import read_text
-from compozy.cli.wording import count, none_fits
+from compozy.cli.wording import count, none_fits, reason_of
 from compozy.cli.workspace_context import WorkspaceContext, find, not_yet, unregistered
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from compozy.model.selection import Candidate, Selection
 
 _NONE = "none"
+# `note` is for whoever keeps the file.
+_CASE_FIELDS = ("task", "expect", "require", "prefer", "note")
 _RESULTS = (
     Column("RESULT", "result"),
     Column("EXPECTED", "expected"),
@@ -130,7 +132,7 @@ def _read_cases(file: str) -> list[JsonObject]:
         lines = Path(file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise LocalError(
-            f"could not read {file!r}: {error}; give a UTF-8 file of JSON lines", code="test_unreadable"
+            f"could not read {file!r}: {reason_of(error)}; give a UTF-8 file of JSON lines", code="test_unreadable"
         ) from error
     cases: list[JsonObject] = []
     for number, line in enumerate(lines, 1):
@@ -140,11 +142,11 @@ def _read_cases(file: str) -> list[JsonObject]:
             case = json.loads(line)
         except (ValueError, RecursionError):
             case = None
-        if not isinstance(case, dict) or not (
-            isinstance(case.get("task"), str) and isinstance(case.get("expect"), str)
-        ):
+        wrong = _what_is_wrong(case)
+        if wrong:
             raise LocalError(
-                f'{file}:{number}: {line[:60]!r} is no test; write {{"task": "…", "expect": "agent or none"}}',
+                f'{file}:{number}: {wrong}; write {{"task": "…", "expect": "agent or none"}}, and "require" and '
+                '"prefer" as lists of ids',
                 code="test_invalid",
             )
         cases.append(case)
@@ -153,6 +155,21 @@ def _read_cases(file: str) -> list[JsonObject]:
             f"{file!r} holds no test; write one JSON object with task and expect a line", code="test_empty"
         )
     return cases
+
+
+def _what_is_wrong(case: object) -> str:
+    """Return why a line is no test: one that is misspelled must not pass for one that demands less."""
+    if not isinstance(case, dict):
+        return "the line is no JSON object"
+    for key in ("task", "expect"):
+        if not isinstance(case.get(key), str):
+            return f"{key!r} must be text"
+    for key in ("require", "prefer"):
+        value = case.get(key, [])
+        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+            return f"{key!r} must be a list of ids"
+    unknown = [key for key in case if key not in _CASE_FIELDS]
+    return f"unknown field {unknown[0]!r}" if unknown else ""
 
 
 def _test(client: "Client", case: JsonObject, context: WorkspaceContext | None) -> JsonObject:
@@ -170,5 +187,8 @@ def _show_results(invocation: Invocation, results: Sequence[JsonObject]) -> int:
     wrong = [row for row in results if row["result"] != "ok"]
     print_rows(invocation, results, _RESULTS, name="tests")
     if invocation.is_human:
-        write(f"\n{len(results) - len(wrong)} of {count(len(results), 'task')} went where expected\n")
+        write("\n")
+        for row in wrong:
+            write(safe_line(f"{row['task']}: {row['reason']}") + "\n")
+        write(f"{len(results) - len(wrong)} of {count(len(results), 'task')} went where expected\n")
     return EXIT_GENERIC if wrong else EXIT_OK

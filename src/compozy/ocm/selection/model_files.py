@@ -70,7 +70,8 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
         data = path.read_bytes()
     except OSError as error:
         raise LocalError(
-            f"could not read the model {str(path)!r}: {error}; train it again", code="model_unreadable"
+            f"could not read the model {str(path)!r}: {(error.strerror or str(error)).lower()}; train it again",
+            code="model_unreadable",
         ) from error
     head, _, rest = data.partition(b"\n")
     if head.startswith(_FAMILY) and not head.startswith(_MAGIC):

@@ -44,8 +44,12 @@ class Learned(Record, frozen=True, kw_only=True):
 def record(path: Path, result: Result) -> None:
     """Append an outcome and make it durable."""
     line = json.dumps(msgspec.to_builtins(result), ensure_ascii=True) + "\n"
-    handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
+        size = os.fstat(handle).st_size
+        if size and os.pread(handle, 1, size - 1) != b"\n":
+            # Somebody wrote the last line by hand and did not end it.
+            line = "\n" + line
         # One write of a short line: two programs that append at once do not mix.
         os.write(handle, line.encode())
         os.fsync(handle)
@@ -63,7 +67,9 @@ def read_results(path: Path) -> list[Result]:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise LocalError(
-            f"could not read outcomes from {str(path)!r}: {error}", code="outcomes_unreadable"
+            f"could not read outcomes from {str(path)!r}: {(error.strerror or str(error)).lower()}; record one with "
+            "--good or --bad",
+            code="outcomes_unreadable",
         ) from error
     found = []
     for number, line in enumerate(lines, 1):
