@@ -71,8 +71,8 @@ def _what_it_is(before: Target, after: Target) -> _Found:
 
 def _what_it_takes(before: Target, after: Target) -> _Found:
     for field in _OFFERS:
-        lost = [one for one in getattr(before, field) if one not in getattr(after, field)]
-        won = [one for one in getattr(after, field) if one not in getattr(before, field)]
+        lost = _missing(getattr(before, field), getattr(after, field))
+        won = _missing(getattr(after, field), getattr(before, field))
         if lost:
             yield f"capabilities.{field}", "breaking", f"no longer offered: {', '.join(lost)}"
         if won:
@@ -85,6 +85,11 @@ def _what_it_takes(before: Target, after: Target) -> _Found:
         if getattr(before, field) != getattr(after, field):
             offered = bool(getattr(after, field))
             yield f"capabilities.{field}", "additive" if offered else "breaking", f"became {_word(offered)}"
+
+
+def _missing(some: tuple[str, ...], others: tuple[str, ...]) -> list[str]:
+    # A star stands for all: who offers any language loses none.
+    return [] if "*" in others else [one for one in some if one not in others]
 
 
 def _bound(field: str, before: float | None, after: float | None, *, is_upper: bool) -> _Found:
@@ -102,11 +107,27 @@ def _what_it_costs(before: Target, after: Target) -> _Found:
     for field in dict.fromkeys((*before.cost, *after.cost)):
         yield from _bound(f"cost.{field}", before.cost.get(field, 0.0), after.cost.get(field, 0.0), is_upper=False)
     yield from _bound("latency_ms", before.latency_ms, after.latency_ms, is_upper=False)
+    first, second = _percentiles(before), _percentiles(after)
+    for name in dict.fromkeys((*first, *second)):
+        # The usual latency is compared above; a percentile that was not told before promised nothing.
+        if name != "p50" and first.get(name) != second.get(name):
+            if name in first and name in second:
+                yield from _bound(f"latency_ms.{name}", first[name], second[name], is_upper=False)
+            else:
+                yield f"latency_ms.{name}", "additive", "is told now" if name in second else "is no longer told"
+
+
+def _percentiles(target: Target) -> dict[str, float]:
+    latency = target.document.get("latency_ms")
+    if not isinstance(latency, Mapping):
+        return {}
+    return {str(name): float(value) for name, value in latency.items() if isinstance(value, int | float)}
 
 
 def _where(before: Target, after: Target) -> _Found:
-    yield from _restriction("constraints.regions", before.regions, after.regions)
-    yield from _restriction("constraints.tenants", before.tenants, after.tenants)
+    regions = [tuple(region.casefold() for region in one.regions) for one in (before, after)]
+    yield from _restriction("constraints.regions", *regions)
+    yield from _restriction("constraints.tenants", before.tenants, after.tenants, has_children=True)
     if before.data_boundary != after.data_boundary:
         is_weaker = BOUNDARIES.index(after.data_boundary) < BOUNDARIES.index(before.data_boundary)
         message = f"{before.data_boundary} became {after.data_boundary}"
@@ -120,14 +141,23 @@ def _where(before: Target, after: Target) -> _Found:
     for endpoint in after.endpoints:
         if endpoint not in before.endpoints:
             yield "endpoints", "additive", f"{_name(endpoint)} is new"
+    if before.endpoints != after.endpoints and not [one for one in before.endpoints if one not in after.endpoints]:
+        kept = [one for one in after.endpoints if one in before.endpoints]
+        if kept != list(before.endpoints):
+            yield "endpoints", "breaking", "their order changed: the first that fits is called"
 
 
-def _restriction(field: str, before: tuple[str, ...], after: tuple[str, ...]) -> _Found:
-    """An empty list restricts nothing."""
-    first, second = {one.casefold() for one in before}, {one.casefold() for one in after}
-    if first == second:
+def _restriction(
+    field: str, before: tuple[str, ...], after: tuple[str, ...], *, has_children: bool = False
+) -> _Found:
+    """Compare who may be served: an empty list restricts nothing; with children a name stands for those below it."""
+    if set(before) == set(after):
         return
-    narrows = bool(second) and (not first or bool(first - second))
+
+    def is_served(one: str) -> bool:
+        return one in after or (has_children and any(one.startswith(f"{parent}/") for parent in after))
+
+    narrows = bool(after) and not (before and all(map(is_served, before)))
     told = f"{', '.join(before) or 'anywhere'} became {', '.join(after) or 'anywhere'}"
     yield field, "breaking" if narrows else "additive", told
 

@@ -24,7 +24,8 @@ _VAGUE = frozenset(
      "the", "thing", "things", "this", "to", "tool", "useful", "various", "with", "work", "works",
      "workflow", "you", "your")
 )  # fmt: skip
-_WORD = re.compile(r"[a-z0-9]+")
+# Scripts without blanks between words count by the character.
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff]|(?:(?![\u3040-\u30ff\u3400-\u9fff])[^\W_])+")
 _FEW_WORDS = 2
 _ALIKE = 0.8
 _MAX_COMPARED = 200
@@ -42,6 +43,7 @@ def near_duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
     """Return the entries (by index) whose description or examples say nearly what an earlier one says."""
     seen: list[tuple[Entry, frozenset[str], frozenset[str]]] = []
     by_word: dict[str, list[int]] = defaultdict(list)
+    by_example: dict[str, list[int]] = defaultdict(list)
     for index, entry in enumerate(entries):
         document = entry.document
         if not entry.is_valid or entry.is_native or not isinstance(document, Mapping):
@@ -53,9 +55,12 @@ def near_duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
         for word in words:
             for other in by_word[word][-_MAX_COMPARED:]:
                 candidates[other] += 1
+        for example in examples:
+            for other in by_example[example][-_MAX_COMPARED:]:
+                candidates.setdefault(other, 0)
         for other, common in candidates.items():
             first, other_words, other_examples = seen[other]
-            if common / len(words | other_words) >= _ALIKE and len(words) > _FEW_WORDS:
+            if len(words) > _FEW_WORDS and common / len(words | other_words) >= _ALIKE:
                 message = f"the description says nearly what {first.id!r} ({first.place}) says; say what differs"
                 yield index, _advice("lint-near-duplicate", "description", message)
                 break
@@ -65,6 +70,8 @@ def near_duplicates(entries: Sequence[Entry]) -> Iterator[tuple[int, Problem]]:
                 break
         for word in words:
             by_word[word].append(len(seen))
+        for example in examples:
+            by_example[example].append(len(seen))
         seen.append((entry, words, examples))
 
 
@@ -102,7 +109,9 @@ def _vague(target: Target) -> Iterator[Problem]:
 
 
 def _unpriced(target: Target) -> Iterator[Problem]:
-    if target.kind == "llm" and not target.document.get("cost"):
+    cost = target.document.get("cost")
+    is_priced = isinstance(cost, Mapping) and ("usd_per_1k_tokens" in cost or "usd_per_call" in cost)
+    if target.kind == "llm" and not is_priced:
         message = "this model has no price and counts as free: give cost.usd_per_1k_tokens (0 if it is free)"
         yield _advice("lint-unpriced", "cost", message)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from compozy.cli.app import main
+from compozy.documents.agents import load_agent
 
 GOOD = 'ocm: "1"\nid: acme/x\nkind: tool\ndescription: Pays back broken orders\nexamples: [refund order 1]\n'
 BAD = 'ocm: "1"\nid: acme/y\nkind: agnt\ndescription: d\n'
@@ -136,6 +137,9 @@ def test_agents_leave_and_come_back(capsys: pytest.CaptureFixture[str], folder: 
     assert run(capsys, "validate", "ocm", "--strict")[0] == 0
     assert run(capsys, "import", "ocm", "--to", "agents", "--out", "back")[0] == 0
     assert "command: /private" in (folder / "back" / "reviewer" / "AGENT.md").read_text()
+    left, came = (load_agent(folder / one / "reviewer" / "AGENT.md") for one in ("agents", "back"))
+    assert came.definition_digest == left.definition_digest
+    assert came.capabilities_digest == left.capabilities_digest
     code, _, err = run(capsys, "import", "ocm", "--to", "agents", "--out", "back")
     assert code == 2 and "is there already" in err
     card = json.loads(run(capsys, "export", "agents", "--publisher", "acme", "--to", "agent-card")[1])

@@ -41,6 +41,8 @@ def test_a_good_manifest_gets_no_advice_and_an_invalid_one_none_yet() -> None:
         ({"examples": []}, ("lint-examples", "examples")),
         ({"description": "A helpful agent that does useful things"}, ("lint-vague", "description")),
         ({"kind": "llm", "cost": {}}, ("lint-unpriced", "cost")),
+        ({"kind": "llm", "cost": {"wh_per_1k_tokens": 1}}, ("lint-unpriced", "cost")),
+        ({"latency_ms": {"p90": 50, "p95": 40}}, ("lint-percentiles", "latency_ms.p90")),
         ({"cost": {"usd_per_1k_tokens": 1}}, ("lint-priced-by-token", "cost.usd_per_1k_tokens")),
         ({"kind": "persona"}, ("lint-persona-primary", "kind")),
         (
@@ -55,6 +57,21 @@ def test_a_good_manifest_gets_no_advice_and_an_invalid_one_none_yet() -> None:
 )
 def test_what_is_valid_and_unwise_is_told(more: dict[str, object], want: tuple[str, str]) -> None:
     assert want in codes(**more)
+
+
+@pytest.mark.parametrize(
+    "description", ["翻译合同和发票", "Übersetzt Verträge für Juristen", "Переводит договоры", "契約書を翻訳します"]
+)
+def test_a_description_in_any_script_can_tell_enough(description: str) -> None:
+    assert codes(description=description) == []
+
+
+def test_equal_examples_are_told_where_the_descriptions_share_no_word(tmp_path: Path) -> None:
+    path = tmp_path / "t.yaml"
+    row = '- {{ocm: "1", id: {0}, kind: tool, description: {1}, examples: [pay back order 1, my cup is broken]}}\n'
+    path.write_text(row.format("a", "Refunds customers") + row.format("b", "返金") + row.format("c", "Geld zurück"))
+    found = list(near_duplicates(read([path]).entries))
+    assert [(index, one.field) for index, one in found] == [(1, "examples"), (2, "examples")]
 
 
 def test_near_duplicates_name_the_first(tmp_path: Path) -> None:
@@ -91,6 +108,23 @@ def changes(old: dict[str, object], new: dict[str, object]) -> dict[str, str]:
         ("primary", True, False, "primary", "breaking"),
         ("endpoints", [{"protocol": "mcp"}], [], "endpoints", "breaking"),
         ("latency_ms", 900, 100, "latency_ms", "additive"),
+        ("latency_ms", {"p50": 9, "p99": 20}, {"p50": 9, "p99": 90}, "latency_ms.p99", "breaking"),
+        ("latency_ms", {"p50": 9, "p99": 20}, {"p50": 9, "p99": 10}, "latency_ms.p99", "additive"),
+        ("latency_ms", {"p50": 9, "p99": 20}, {"p50": 9}, "latency_ms.p99", "additive"),
+        ("latency_ms", 9, {"p50": 9, "p99": 20}, "latency_ms.p99", "additive"),
+        ("capabilities", {"languages": ["en", "de"]}, {"languages": ["*"]}, "capabilities.languages", "additive"),
+        ("capabilities", {"languages": ["*"]}, {"languages": ["en"]}, "capabilities.languages", "breaking"),
+        ("constraints", {"tenants": ["acme/x"]}, {"tenants": ["acme"]}, "constraints.tenants", "additive"),
+        ("constraints", {"tenants": ["acme"]}, {"tenants": ["acme/x"]}, "constraints.tenants", "breaking"),
+        ("constraints", {"tenants": ["acme"]}, {"tenants": ["Acme"]}, "constraints.tenants", "breaking"),
+        ("constraints", {"tenants": ["acme"]}, {}, "constraints.tenants", "additive"),
+        (
+            "endpoints",
+            [{"protocol": "mcp"}, {"protocol": "queue"}],
+            [{"protocol": "queue"}, {"protocol": "mcp"}],
+            "endpoints",
+            "breaking",
+        ),
     ],
 )
 def test_a_change_is_breaking_when_a_served_request_may_now_fail(

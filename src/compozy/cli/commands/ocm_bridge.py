@@ -20,6 +20,7 @@ from compozy.cli.ocm.command import (
     valid_entries,
 )
 from compozy.cli.output import note, write_json
+from compozy.cli.wording import count
 
 if TYPE_CHECKING:
     from compozy.ocm.bridge.drafts import Draft
@@ -233,6 +234,6 @@ def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None)
         if not draft.is_whole:
             note(invocation, f"{definition.name}: only its capabilities came along; review AGENT.md before use")
     names = [draft.definition.name for draft in drafts]
-    note(invocation, f"wrote {len(names)} agent(s) below {out}")
+    note(invocation, f"wrote {count(len(names), 'agent')} below {out}")
     if not invocation.is_human:
         answer(invocation, {"agents": names})
