@@ -180,7 +180,7 @@ AGENT = _table(
     Field("category_path", L, "where it is listed"),
     Field("skills", Kind.TABLE, "skill settings", SKILLS),
     Field("mcp_servers", Kind.TABLES, "MCP servers it uses", MCP_SERVER),
-    Field("hooks", Kind.TABLES, "programs run on its events", HOOK),
+    Field("hooks", Kind.TABLES, "programs for its events; checked, not run in this version", HOOK),
     hints={
         "description": "put it into the prompt below the header, or into a capability's summary",
         "prompt": "write the prompt below the closing fence",
