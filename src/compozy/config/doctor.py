@@ -4,6 +4,8 @@ Each check returns findings with a stable id, a code, a sentence, and the comman
 nothing, changes nothing. `runtime/doctor.py` adds what only a running daemon knows.
 """
 
+import os
+import shlex
 import shutil
 import stat
 from collections.abc import Iterator
@@ -57,6 +59,12 @@ def _folders(home: Home) -> Iterator[Finding]:
         )
     else:
         yield finding("home", "home_private", "ok", f"home {str(home.root)!r} is private")
+    all_rights, effective = os.R_OK | os.W_OK | os.X_OK, os.access in os.supports_effective_ids
+    if not os.access(home.root, all_rights, effective_ids=effective):
+        text = f"home {str(home.root)!r} cannot be read and written by this user; the daemon cannot start"
+        yield finding(
+            "home", "home_not_writable", "error", text, command=f"chmod u+rwx {shlex.quote(str(home.root))}"
+        )
 
 
 def _disk(home: Home) -> Iterator[Finding]:

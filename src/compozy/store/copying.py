@@ -27,9 +27,9 @@ def copy_store(source: Path, target: Path) -> StoreFacts:
     Raises:
         StoreUnavailable: the store cannot be read, or the copy cannot be written.
     """
-    os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
-    reader = open_reader(source)
+    reader = _readable(source)
     try:
+        os.close(os.open(target, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
         with explained(target):
             reader.execute("VACUUM INTO ?", (str(target),))
     finally:
@@ -46,6 +46,30 @@ def copy_store(source: Path, target: Path) -> StoreFacts:
         finally:
             os.close(handle)
     return facts
+
+
+def _readable(source: Path) -> sqlite3.Connection:
+    """Return a connection that has read from the store, so that what keeps it from being read is blamed on it.
+
+    In a folder that cannot be written SQLite cannot make the file that readers share. Without a journal beside the
+    store everything is in the store itself, and it can be read as a file that nobody changes.
+    """
+    with explained(source):
+        reader = open_reader(source)
+        try:
+            _touch(reader)
+        except sqlite3.OperationalError:
+            reader.close()
+            journal = source.with_name(f"{source.name}-wal")
+            if journal.exists():
+                raise
+            reader = connect(source, "ro&immutable=1")
+            _touch(reader)
+        return reader
+
+
+def _touch(connection: sqlite3.Connection) -> None:
+    connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
 
 
 def judge_copy(path: Path) -> StoreFacts:

@@ -1,6 +1,7 @@
 """What the doctor finds without a daemon, and that a support bundle tells no secrets (contract §3.6; P39)."""
 
 import json
+import os
 import stat
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from compozy.config.doctor import check_home
 from compozy.config.findings import finding, report
 from compozy.config.home import Home
 from compozy.config.install import create_home, prepare_home
+from tests.kit.unprivileged import shared_folder, unprivileged
 
 
 @pytest.fixture
@@ -38,6 +40,18 @@ def test_a_home_others_can_read_is_a_warning_with_the_command_that_mends_it(home
     home.root.chmod(0o755)
     (item,) = [item for item in check_home(home) if item.code == "home_open"]
     assert (item.severity, item.suggested_command) == ("warn", f"chmod 700 {home.root}")
+
+
+def test_a_home_that_cannot_be_written_is_an_error_with_the_command_that_mends_it() -> None:
+    with shared_folder() as folder:
+        home = Home(folder / "home")
+        prepare_home(home, {"PATH": "/nonexistent"})
+        home.root.chmod(0o500)
+        if os.geteuid() == 0:
+            os.chown(home.root, 65534, 65534)
+        with unprivileged():
+            (item,) = [item for item in check_home(home) if item.code == "home_not_writable"]
+    assert (item.severity, item.suggested_command) == ("error", f"chmod u+rwx {home.root}")
 
 
 def test_a_broken_configuration_is_an_error_with_its_line(home: Home) -> None:

@@ -4,9 +4,11 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import sqlite3
 import tarfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -16,9 +18,11 @@ from compozy.model.errors import CompozyError, Conflict, InvalidRequest, NotFoun
 from compozy.runtime.backups.making import make_backup
 from compozy.runtime.backups.parts import belongs
 from compozy.runtime.backups.restoring import commit, discard, finish, stage
-from compozy.store.interface import EventQuery
+from compozy.store.copying import copy_store
+from compozy.store.interface import EventQuery, StoreUnavailable
 from compozy.store.sqlite import SqliteStore
 from tests.kit.store_records import make_drafts, make_session
+from tests.kit.unprivileged import shared_folder, unprivileged
 
 pytestmark = pytest.mark.anyio
 ID = "sess-1"
@@ -52,6 +56,39 @@ async def events_of(home: Home) -> int:
         return len(await store.read_events(ID, EventQuery(after_sequence=0, limit=10_000)))
     finally:
         await store.close()
+
+
+@contextmanager
+def read_only_store(home: Home) -> Iterator[Path]:
+    """Yield the home's store in a folder that an ordinary user cannot write, and a folder where it may."""
+    with shared_folder() as folder:
+        place = folder / "home"
+        place.mkdir()
+        for file in home.root.glob("compozy.db*"):
+            shutil.copy(file, place)
+        for path in (place, *place.iterdir()):
+            path.chmod(0o755 if path.is_dir() else 0o644)
+        target = folder / "to"
+        target.mkdir()
+        target.chmod(0o777)
+        place.chmod(0o555)
+        yield place / "compozy.db"
+
+
+async def test_a_store_in_a_folder_that_cannot_be_written_is_copied_all_the_same(home: Home) -> None:
+    with read_only_store(home) as store, unprivileged():
+        assert not store.with_name("compozy.db-wal").exists()
+        facts = copy_store(store, store.parent.parent / "to" / "copy.db")
+    assert (facts.sessions, facts.events) == (1, 100)
+
+
+async def test_where_its_journal_cannot_be_read_the_store_is_blamed_and_no_copy_is_left(home: Home) -> None:
+    (home.root / "compozy.db-wal").write_bytes(b"")
+    with read_only_store(home) as store:
+        copy = store.parent.parent / "to" / "copy.db"
+        with unprivileged(), pytest.raises(StoreUnavailable, match=r"home/compozy\.db' cannot be opened"):
+            copy_store(store, copy)
+        assert not copy.exists()
 
 
 def names(path: Path) -> set[str]:
