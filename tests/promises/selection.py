@@ -116,6 +116,13 @@ PROMISES: tuple[Promise, ...] = (
         "::test_a_text_has_the_same_vector_whatever_is_embedded_beside_it",
     ),
     Promise(
+        "selection.semantic-doubt",
+        "issue 8 item 7",
+        "By meaning, a catalogue of one is not taken for whatever is asked",
+        "tests/unit/ocm/selection/semantic/test_likelihood.py"
+        "::test_even_a_catalogue_of_one_is_not_taken_for_everything",
+    ),
+    Promise(
         "selection.semantic-missing",
         "issue 8 item 7",
         "Without the extra a sentence names the command that installs it",

@@ -33,9 +33,9 @@ def by_meaning(
         LocalError: the extra is not installed.
     """
     embedder = load_embedder()
-    from compozy.ocm.selection.semantic.matching import SemanticMatcher  # noqa: PLC0415 - only an extra brings numpy
+    from compozy.ocm.selection.semantic.matching import matching_by  # noqa: PLC0415 - only an extra brings numpy
 
-    return lambda documents: SemanticMatcher(documents, embedder, cache, told)
+    return matching_by(embedder, cache, told)
 
 
 @lru_cache(maxsize=1)

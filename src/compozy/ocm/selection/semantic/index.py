@@ -57,6 +57,9 @@ class SemanticIndex:
     Args:
         documents: what is compared.
         embed: turns texts into rows of length one, for example `VectorCache.embed` with a model.
+
+    Attributes:
+        has_examples: which documents have examples.
     """
 
     def __init__(self, documents: Sequence[Document], embed: Callable[[Sequence[str]], Vectors]) -> None:
@@ -81,6 +84,7 @@ class SemanticIndex:
         self._parts = {part: _Part(found) for part, found in rows.items()}
         self._middles = _middles(self._vectors, rows["example"])
         self._weights = _weights(self._parts)
+        self.has_examples = self._parts["example"].present
 
     def nearness(self, task: Vectors) -> Cosines:
         """Return how near each document is to a task (a row of length one): -1 to 1, shape (documents,)."""
