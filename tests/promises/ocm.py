@@ -183,6 +183,21 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("echoes", "issue 8 item 6", "The credential is masked wherever it is echoed.",
      "tests/unit/ocm/endpoints/test_hostile_answers.py"
      "::test_the_credential_is_masked_wherever_it_is_echoed_also_cut_or_spelled_anew"),
+    ("killed-publish", "issue 8 item 5", "A killed run is seen, and the next one leaves nothing of it.",
+     "tests/failure/test_ocm_publishing.py"
+     "::test_a_killed_run_is_seen_and_the_next_one_leaves_nothing_of_it"),
+    ("rival-publish", "issue 8 item 5", "Runs at once wait for each other.",
+     "tests/failure/test_ocm_publishing.py"
+     "::test_runs_at_once_wait_for_each_other_and_one_of_them_stands_whole"),
+    ("strange-folder", "issue 8 item 5, bad input", "A stranger's folder with files that are none is refused at once.",
+     "tests/failure/test_ocm_publishing.py"
+     "::test_a_strangers_folder_with_files_that_are_none_is_refused_at_once"),
+    ("outcomes-at-once", "issue 8 item 7", "Eight processes record outcomes at once and none is lost.",
+     "tests/failure/test_ocm_publishing.py"
+     "::test_eight_processes_record_outcomes_at_once_and_none_is_lost"),
+    ("damaged-cache", "issue 8 item 7", "Damage in the middle of the embeddings cache never gives another vector.",
+     "tests/unit/ocm/selection/semantic/test_matching.py"
+     "::test_damage_in_the_middle_never_gives_another_vector"),
     ("tls", "issue 8 item 6", "mtls shows the named certificate.",
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",

@@ -162,6 +162,19 @@ def read_regular_text(path: Path) -> str:
     return data.decode("utf-8").replace("\r\n", "\n").replace("\r", "\n")
 
 
+def read_lines(path: Path, most: int = 64 << 20) -> list[str]:
+    """Read the lines of a text wherever links lead; what else Unicode calls a line end stays inside them.
+
+    Raises:
+        OSError: it cannot be read, is no regular file, or is larger than `most` bytes.
+        UnicodeDecodeError: it is no UTF-8.
+    """
+    data = read_regular(path, most)
+    if len(data) > most:
+        raise OSError(errno.EFBIG, f"it is larger than {most >> 20} MiB", os.fspath(path))
+    return data.decode("utf-8-sig").replace("\r\n", "\n").split("\n")
+
+
 def stamp(state: os.stat_result) -> tuple[int, int, int, int, int]:
     """What tells two states of a file apart without reading it; the change time cannot be set by programs."""
     return (state.st_dev, state.st_ino, state.st_size, state.st_mtime_ns, state.st_ctime_ns)

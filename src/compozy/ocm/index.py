@@ -16,6 +16,9 @@ MANIFEST_NAME = "capability.json"
 _WORD = re.compile(r"[^\W_]{2,}")
 _MAX_TERMS = 64
 _SUMMARY = 240
+# What every file system takes, with room for the folder above.
+_LONGEST_ID = 1_024
+_LONGEST_PART = 200
 _STOP_WORDS = frozenset(
     ("an", "and", "are", "as", "at", "be", "by", "for", "from", "in", "is", "it", "its", "of", "on", "or", "that",
      "the", "this", "to", "with", "you", "your", "what", "how")
@@ -39,6 +42,11 @@ def manifest_path(identity: str) -> str:
         near = slug(identity)
         advice = f"use {near!r}" if near else "give it another"
         raise PublishError(f"{identity[:80]!r} is no legal capability id and cannot be published: {advice}")
+    if len(identity) > _LONGEST_ID or max(map(len, identity.split("/"))) > _LONGEST_PART:
+        raise PublishError(
+            f"{identity[:80] + '…'!r} is too long for the name of a file: use at most {_LONGEST_ID} characters, and "
+            f"{_LONGEST_PART} between two slashes"
+        )
     # A colon is no part of a file name on every system; the tilde is no part of an id.
     return f"manifests/{identity.replace(':', '~')}/{MANIFEST_NAME}"
 

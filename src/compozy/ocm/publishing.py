@@ -1,17 +1,21 @@
 """`publish`: a static folder that any web server can host, and checking one again (issue 8 item 5; decisions O7).
 
-Writes below its folder only and follows no link inside it; every file is old or new. What an earlier run published
-and this one does not is removed, nothing else.
+Writes below its folder only and follows no link inside it; every file is old or new, runs wait for each other, and a
+killed one is seen and finished by the next. What an earlier run published and this one does not is removed, nothing
+else.
 """
 
+import contextlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compozy.documents.atomic import write_atomically
+from compozy.documents.files import read_regular
 from compozy.model.record import Record
-from compozy.ocm.index import PublishError, build_index, manifest_path
+from compozy.ocm.folder_run import alone_in, begin, finish, was_interrupted
+from compozy.ocm.index import MANIFEST_NAME, PublishError, build_index, manifest_path
 from compozy.ocm.page import render_page
 from compozy.ocm.schema import manifest_schema
 from compozy.ocm.signing import SIGNATURE_SUFFIX, check_signature, sign
@@ -25,6 +29,8 @@ PAGE_NAME = "index.html"
 SCHEMA_NAME = "ocm.schema.json"
 WELL_KNOWN = ".well-known/ocm.json"
 _MODE = 0o644
+# Far above what is published; a stranger's folder may hold anything under these names.
+_MOST_INDEX, _MOST_MANIFEST, _MOST_SIGNATURE = 256 << 20, 64 << 20, 64 << 10
 
 
 class Published(Record, frozen=True, kw_only=True):
@@ -58,10 +64,15 @@ def publish(
         files[INDEX_NAME + SIGNATURE_SUFFIX] = sign(index_bytes, key)
     files[INDEX_NAME] = index_bytes
     folder.mkdir(parents=True, exist_ok=True)
-    earlier = _earlier_paths(folder)
-    for path, data in files.items():
-        write_below(folder, path, data)
-    removed = tuple(path for path in earlier if path not in files and _remove(folder, path))
+    with alone_in(folder):
+        for path in files:
+            _target(folder, path, make=False)
+        noted = begin(folder, (*files, *_earlier_paths(folder)))
+        earlier = [path for path in noted if _is_removable(path)]
+        for path, data in files.items():
+            write_below(folder, path, data)
+        removed = tuple(path for path in earlier if path not in files and _remove(folder, path))
+        finish(folder, (*files, *earlier))
     from compozy.ocm.signing import key_id  # noqa: PLC0415 - start-up cost
 
     return Published(
@@ -75,13 +86,24 @@ def publish(
 def _earlier_paths(folder: Path) -> list[str]:
     """Manifests that an earlier run lists; paths come from ids, so that no index can name a file elsewhere."""
     try:
-        index = json.loads((folder / INDEX_NAME).read_bytes())
+        index = json.loads(read_regular(folder / INDEX_NAME, _MOST_INDEX))
         rows = index["capabilities"]
         found = [manifest_path(row["id"]) for row in rows]
     except (OSError, ValueError, KeyError, TypeError, RecursionError, PublishError):
         found = []
     # A signature of an earlier index would not fit this one.
     return [*found, INDEX_NAME + SIGNATURE_SUFFIX]
+
+
+def _is_removable(path: str) -> bool:
+    """Whether a run of ours may have made a file that another run may remove; a note can be anybody's."""
+    if path == INDEX_NAME + SIGNATURE_SUFFIX:
+        return True
+    identity = path.removeprefix("manifests/").removesuffix("/" + MANIFEST_NAME).replace("~", ":")
+    try:
+        return manifest_path(identity) == path
+    except PublishError:
+        return False
 
 
 def _parent(folder: Path, path: str, *, make: bool) -> Path | None:
@@ -104,14 +126,22 @@ def write_below(folder: Path, path: str, data: bytes) -> None:
     Raises:
         PublishError: a link lies in the way.
     """
-    parent = _parent(folder, path, make=True)
-    assert parent is not None, "it was made"
+    target = _target(folder, path, make=True)
+    assert target is not None, "its folder was made"
+    with contextlib.suppress(OSError):
+        if read_regular(target, len(data)) == data:
+            return
+    write_atomically(target, data, mode=_MODE)
+
+
+def _target(folder: Path, path: str, *, make: bool) -> Path | None:
+    parent = _parent(folder, path, make=make)
+    if parent is None:
+        return None
     target = parent / path.rpartition("/")[2]
     if target.is_symlink():
         raise PublishError(f"{str(target)!r} is a link, and publishing follows none; remove it")
-    if target.is_file() and target.read_bytes() == data:
-        return
-    write_atomically(target, data, mode=_MODE)
+    return target
 
 
 def _remove(folder: Path, path: str) -> bool:
@@ -148,26 +178,44 @@ def verify_folder(folder: Path, key: "Ed25519PublicKey | None" = None) -> Verifi
         raise PublishError(
             f"{str(folder)!r} holds no {INDEX_NAME}; name a folder that `compozy ocm publish FOLDER` wrote"
         )
-    data = path.read_bytes()
+    with alone_in(folder, shared=True):
+        return _verify(folder, path, key)
+
+
+def _verify(folder: Path, path: Path, key: "Ed25519PublicKey | None") -> Verified:
+    if was_interrupted(folder):
+        raise PublishError(
+            f"publishing to {str(folder)!r} was interrupted, so it is half old and half new; do it again"
+        )
+    data = _read(path, _MOST_INDEX)
     signed_by = ""
     if key is not None:
         beside = folder / (INDEX_NAME + SIGNATURE_SUFFIX)
         if not beside.is_file():
             raise PublishError(f"{str(folder)!r} is not signed: there is no {beside.name}")
-        signed_by = check_signature(data, beside.read_bytes(), key)
+        signed_by = check_signature(data, _read(beside, _MOST_SIGNATURE), key)
     try:
         rows = json.loads(data)["capabilities"]
-        listed = [(str(row["id"]), str(row["digest"])) for row in rows]
+        listed = [(str(row["id"]), str(row["path"]), str(row["digest"])) for row in rows]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PublishError(f"{str(path)!r} cannot be read as an index; publish again") from error
-    problems = [problem for identity, digest in listed if (problem := _check(folder, identity, digest))]
+    problems = [problem for row in listed if (problem := _check(folder, *row))]
     return Verified(count=len(listed), problems=tuple(problems), key_id=signed_by)
 
 
-def _check(folder: Path, identity: str, digest: str) -> str:
+def _read(path: Path, most: int) -> bytes:
+    data = read_regular(path, most)
+    if len(data) > most:
+        raise PublishError(f"{str(path)!r} is larger than {most >> 10:,} KiB, which no run of ours writes")
+    return data
+
+
+def _check(folder: Path, identity: str, told_path: str, digest: str) -> str:
     try:
         path = manifest_path(identity)
-        document = json.loads((folder / path).read_bytes())
+        if told_path != path:
+            return f"{identity[:80]}: the index names the file {told_path[:80]!r}, not {path}"
+        document = json.loads(_read(folder / path, _MOST_MANIFEST))
         found = manifest_digest(document) if isinstance(document, dict) else ""
     except (OSError, ValueError, RecursionError, PublishError) as error:
         return f"{identity[:80]}: {error}"

@@ -6,10 +6,12 @@ A signature is over the exact bytes of a file. The private key is a PEM file onl
 import base64
 import hashlib
 import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from compozy.documents.atomic import write_atomically
+from compozy.documents.files import open_regular, read_regular
 from compozy.model.errors import InvalidRequest
 
 if TYPE_CHECKING:
@@ -64,10 +66,17 @@ def read_private_key(path: Path) -> "Ed25519PrivateKey":
     from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey  # noqa: PLC0415 - start-up cost
     from cryptography.hazmat.primitives.serialization import load_pem_private_key  # noqa: PLC0415 - start-up cost
 
-    if path.stat().st_mode & 0o077:
+    handle = open_regular(path)
+    try:
+        # Of the open file: what the name leads to may be exchanged meanwhile.
+        others_may_read = os.fstat(handle).st_mode & 0o077
+        data = os.read(handle, _MAX_KEY)
+    finally:
+        os.close(handle)
+    if others_may_read:
         raise SignatureError(f"other users may read the private key {str(path)!r}: run `chmod 600 {path}`")
     try:
-        key = load_pem_private_key(path.read_bytes()[:_MAX_KEY], password=None)
+        key = load_pem_private_key(data, password=None)
     except (ValueError, TypeError) as error:
         raise SignatureError(f"{str(path)!r} is no private key; make one with `compozy ocm keygen PATH`") from error
     if not isinstance(key, Ed25519PrivateKey):
@@ -85,7 +94,7 @@ def read_public_key(path: Path) -> "Ed25519PublicKey":
     from cryptography.hazmat.primitives.serialization import load_pem_public_key  # noqa: PLC0415 - start-up cost
 
     try:
-        key = load_pem_public_key(path.read_bytes()[:_MAX_KEY])
+        key = load_pem_public_key(read_regular(path, _MAX_KEY))
     except (ValueError, TypeError) as error:
         raise SignatureError(f"{str(path)!r} is no public key; it ends in {PUBLIC_SUFFIX}") from error
     if not isinstance(key, Ed25519PublicKey):
@@ -124,7 +133,7 @@ def check_signature(data: bytes, signature: bytes, key: "Ed25519PublicKey") -> s
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise SignatureError("the signature file cannot be read; sign again") from error
     if algorithm != _ALGORITHM:
-        raise SignatureError(f"the signature uses {algorithm!r}; only {_ALGORITHM} is known")
+        raise SignatureError(f"the signature uses {str(algorithm)[:40]!r}; only {_ALGORITHM} is known")
     try:
         key.verify(raw, data)
     except InvalidSignature:

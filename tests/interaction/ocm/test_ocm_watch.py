@@ -85,3 +85,33 @@ def test_there_must_be_something_to_look_at(tmp_path: Path, words: tuple[str, ..
     command = [sys.executable, "-m", "compozy", "ocm", *words, "--watch"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=30)
     assert done.returncode == 2 and "--watch needs files" in done.stderr
+
+
+def test_deleted_files_and_a_place_that_cannot_be_written_do_not_end_the_watch(tmp_path: Path) -> None:
+    folder = tmp_path / "manifests"
+    folder.mkdir()
+    file = folder / "capability.yaml"
+    file.write_text(GOOD)
+    # A folder where the page would be written.
+    in_the_way = tmp_path / "public" / "index.html"
+    in_the_way.mkdir(parents=True)
+    watching = Watching(folder, ("publish", "../public", ".", "--watch"))
+    try:
+        watching.until("error: ")
+        in_the_way.rmdir()
+        file.write_text(GOOD + "version: '2'\n")
+        watching.until("published 5 files")
+        file.unlink()
+        watching.until("error: ")
+        file.write_text(GOOD)
+        watching.until("published 5 files")
+        # Another file under its name, of the same size and time, is a change too.
+        state = file.stat()
+        other = tmp_path / "other.yaml"
+        other.write_text(GOOD.replace("refund", "return"))
+        os.utime(other, ns=(state.st_atime_ns, state.st_mtime_ns))
+        other.rename(file)
+        watching.until("published 5 files")
+        assert watching.interrupt() == 130
+    finally:
+        watching.end()

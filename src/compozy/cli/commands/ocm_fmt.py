@@ -44,7 +44,7 @@ def command(invocation: Invocation, paths: tuple[str, ...], is_check: bool, is_d
 
 
 def _run(invocation: Invocation, paths: tuple[str, ...], *, is_check: bool, is_diff: bool) -> int:
-    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+    from compozy.cli.ocm.replacing import replace  # noqa: PLC0415 - start-up cost
     from compozy.ocm.sources import STDIN, find_sources, read_text  # noqa: PLC0415 - start-up cost
 
     if STDIN in paths:
@@ -64,8 +64,7 @@ def _run(invocation: Invocation, paths: tuple[str, ...], *, is_check: bool, is_d
             continue
         changed.append(change)
         if not is_check and not is_diff:
-            path = Path(source.path).resolve()
-            write_atomically(path, change.after.encode("utf-8"), mode=path.stat().st_mode & 0o777)
+            replace(Path(source.path).resolve(), text.text, change.after)
     _show(invocation, changed, bad, is_diff=is_diff, is_check=is_check)
     return EXIT_INVALID_MANIFEST if bad or (is_check and changed) else 0
 

@@ -141,8 +141,10 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
 
 
 def _labelled(path: Path) -> list[tuple[str, str]]:
+    from compozy.documents.files import read_lines  # noqa: PLC0415 - start-up cost
+
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = read_lines(path)
     except (OSError, UnicodeDecodeError) as error:
         raise LocalError(
             f"could not read {str(path)!r}: {reason_of(error)}; give a UTF-8 file", code="tasks_unreadable"
@@ -232,19 +234,19 @@ def learn(
 
 def _write_priors(paths: Sequence[str], results: "Sequence[Result]", now: datetime) -> list[str]:
     """Write learned priors into files; all of them are spliced before the first is written."""
-    from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
+    from compozy.cli.ocm.replacing import replace  # noqa: PLC0415 - start-up cost
     from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
     from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.priors import write_priors  # noqa: PLC0415 - start-up cost
     from compozy.ocm.sources import STDIN, find_sources, read_text  # noqa: PLC0415 - start-up cost
 
-    changed: dict[Path, str] = {}
+    changed: dict[Path, tuple[str, str]] = {}
     for source in find_sources(paths):
         text = source if isinstance(source, Problem) or source.path == STDIN else read_text(source.path)
         if isinstance(text, SourceText) and not isinstance(source, Problem):
             after = write_priors(text.text, source.path, results, now)
             if after != text.text:
-                changed[Path(source.path).resolve()] = after
-    for path, after in changed.items():
-        write_atomically(path, after.encode("utf-8"), mode=path.stat().st_mode & 0o777)
+                changed[Path(source.path).resolve()] = (text.text, after)
+    for path, (before, after) in changed.items():
+        replace(path, before, after)
     return [str(path) for path in changed]

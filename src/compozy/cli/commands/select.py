@@ -128,8 +128,10 @@ def _read_cases(file: str) -> list[JsonObject]:
     Raises:
         LocalError: the file cannot be read, or a line is not `{"task": …, "expect": …}`.
     """
+    from compozy.documents.files import read_lines  # noqa: PLC0415 - start-up cost
+
     try:
-        lines = Path(file).read_text(encoding="utf-8").splitlines()
+        lines = read_lines(Path(file))
     except (OSError, UnicodeDecodeError) as error:
         raise LocalError(
             f"could not read {file!r}: {reason_of(error)}; give a UTF-8 file of JSON lines", code="test_unreadable"

@@ -42,7 +42,9 @@ def _run(run: Callable[[], int]) -> None:
         run()
     except click.UsageError:
         raise
-    except (click.ClickException, CompozyError) as error:
+    except BrokenPipeError:
+        raise
+    except (click.ClickException, CompozyError, OSError) as error:
         sys.stdout.flush()
         sys.stderr.write(clean(f"error: {describe(error).message}") + "\n")
         sys.stderr.flush()
@@ -50,7 +52,7 @@ def _run(run: Callable[[], int]) -> None:
     sys.stdout.flush()
 
 
-def _state(paths: Sequence[str]) -> list[tuple[str, int, int]]:
+def _state(paths: Sequence[str]) -> list[tuple[str, int, int, int]]:
     found = []
     for source in find_sources(paths):
         if isinstance(source, Problem):
@@ -59,5 +61,6 @@ def _state(paths: Sequence[str]) -> list[tuple[str, int, int]]:
             state = os.stat(source.path)  # noqa: PTH116 - text paths throughout
         except OSError:
             continue
-        found.append((source.path, state.st_mtime_ns, state.st_size))
+        # The change time cannot be set: a file put in place of another with its old time is a change too.
+        found.append((source.path, state.st_mtime_ns, state.st_ctime_ns, state.st_size))
     return found

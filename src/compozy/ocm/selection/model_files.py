@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from compozy.documents.atomic import write_atomically
+from compozy.documents.files import read_regular
 from compozy.model.errors import LocalError
 from compozy.model.extras import install_line
 from compozy.ocm.selection.documents import Document
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 _MAGIC = b"compozy-linear-2 "
 # What earlier versions of this program wrote begins with this too.
 _FAMILY = b"compozy-linear-"
+# Ten thousand capabilities times half a million features would still be less.
+_MOST_BYTES = 4 << 30
 _DIGEST_LENGTH = len("sha256:") + 64
 
 
@@ -67,12 +70,14 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
     """
     module = linear()
     try:
-        data = path.read_bytes()
+        data = read_regular(path, _MOST_BYTES)
     except OSError as error:
         raise LocalError(
             f"could not read the model {str(path)!r}: {(error.strerror or str(error)).lower()}; train it again",
             code="model_unreadable",
         ) from error
+    if len(data) > _MOST_BYTES:
+        raise LocalError(f"{str(path)!r} is larger than any trained model; train it again", code="model_invalid")
     head, _, rest = data.partition(b"\n")
     if head.startswith(_FAMILY) and not head.startswith(_MAGIC):
         raise LocalError(
@@ -92,7 +97,7 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
         )
     try:
         model: LinearModel = module.LinearModel.from_bytes(rest, embedder)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, IndexError) as error:
         raise LocalError(
             f"the model {str(path)!r} is damaged ({error}); train it again", code="model_invalid"
         ) from error

@@ -5,14 +5,18 @@ prior weighs more. The authored prior is never lost: a manifest with a learned o
 does to a score is for the engine.
 """
 
+import fcntl
 import json
 import os
+import stat
+import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
+from compozy.documents.files import read_regular
 from compozy.model.errors import LocalError
 from compozy.model.record import Record
 from compozy.ocm.target import Target
@@ -20,6 +24,10 @@ from compozy.ocm.target import Target
 HALF_LIFE_DAYS = 30.0
 # How many outcomes the authored prior is worth.
 AUTHORED_WEIGHT = 8.0
+MOST_BYTES = 256 << 20
+_PATIENCE = 30.0
+_LONGEST_ID = 1_024
+_LONGEST_LINE = 8_192
 # Where a manifest keeps what its learned prior rests on, in its metadata.
 KEY = "learned_prior"
 
@@ -42,35 +50,97 @@ class Learned(Record, frozen=True, kw_only=True):
 
 
 def record(path: Path, result: Result) -> None:
-    """Append an outcome and make it durable."""
+    """Append an outcome and make it durable; a full disk leaves the file as it was.
+
+    Raises:
+        LocalError: the id is no text that can be read again, or the file is none to append to.
+    """
+    if not result.id or len(result.id) > _LONGEST_ID or not result.id.isprintable():
+        raise LocalError(f"{result.id[:80]!r} is no capability's id; correct it", code="id_unknown")
     line = json.dumps(msgspec.to_builtins(result), ensure_ascii=True) + "\n"
-    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    # Not waiting for whoever reads a pipe of this name.
+    handle = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NONBLOCK, 0o600)
     try:
-        size = os.fstat(handle).st_size
-        if size and os.pread(handle, 1, size - 1) != b"\n":
-            # Somebody wrote the last line by hand and did not end it.
-            line = "\n" + line
-        # One write of a short line: two programs that append at once do not mix.
-        os.write(handle, line.encode())
-        os.fsync(handle)
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise LocalError(f"{str(path)!r} is no regular file; name another", code="outcomes_unreadable")
+        _lock(handle, path)
+        _append(handle, path, line.encode())
     finally:
         os.close(handle)
 
 
+def _lock(handle: int, path: Path) -> None:
+    end = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            if time.monotonic() > end:
+                raise LocalError(
+                    f"another program holds {str(path)!r}; end it, or try again", code="outcomes_unreadable"
+                ) from error
+            time.sleep(0.01)
+        except OSError:
+            # A file system without locks; appending is one write all the same.
+            return
+        else:
+            return
+
+
+def _append(handle: int, path: Path, line: bytes) -> None:
+    size = os.fstat(handle).st_size
+    tail = os.pread(handle, _LONGEST_LINE, max(size - _LONGEST_LINE, 0)).rpartition(b"\n")[2]
+    if tail:
+        # The last line has no end: a whole outcome gets one, what a killed program left of one goes.
+        if _read_line(tail) is None:
+            size -= len(tail)
+            os.ftruncate(handle, size)
+        else:
+            line = b"\n" + line
+    try:
+        written = os.write(handle, line)
+        os.fsync(handle)
+    except OSError:
+        os.ftruncate(handle, size)
+        raise
+    if written != len(line):
+        os.ftruncate(handle, size)
+        raise LocalError(
+            f"{str(path)!r} took only a part of the outcome: the disk is full; make room and try again",
+            code="outcomes_unreadable",
+        )
+
+
+def _read_line(line: bytes) -> Result | None:
+    try:
+        result = msgspec.json.decode(line, type=Result)
+        moment(result.at)
+    except (ValueError, RecursionError):
+        return None
+    return result
+
+
 def read_results(path: Path) -> list[Result]:
-    """Read the outcomes of a file.
+    """Read the outcomes of a file; a last line that somebody is still writing is left out.
 
     Raises:
         LocalError: it cannot be read, or a line is no outcome.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        data = read_regular(path, MOST_BYTES)
     except OSError as error:
         raise LocalError(
             f"could not read outcomes from {str(path)!r}: {(error.strerror or str(error)).lower()}; record one with "
             "--good or --bad",
             code="outcomes_unreadable",
         ) from error
+    if len(data) > MOST_BYTES:
+        raise LocalError(
+            f"{str(path)!r} is larger than {MOST_BYTES >> 20} MiB; start a new file", code="outcomes_unreadable"
+        )
+    lines = data.splitlines()
+    if lines and not data.endswith((b"\n", b"\r")) and _read_line(lines[-1]) is None:
+        lines.pop()
     found = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

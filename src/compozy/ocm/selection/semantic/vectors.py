@@ -1,14 +1,17 @@
 """Vectors that were computed before, kept by the digest of their text: each text is embedded once.
 
-One SQLite file below the home's cache; losing it costs time and nothing else, so a damaged file is replaced.
+One SQLite file below the home's cache; losing it costs time and nothing else, so a damaged file is replaced,
+a damaged row computed again, and a file that is locked, read-only or on a full disk left alone.
 Texts themselves are not kept.
 """
 
 import contextlib
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Sequence
+import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -19,6 +22,7 @@ _STORED = np.dtype("<f2")
 _AT_ONCE = 256
 # Another process may be writing its own texts.
 _WAIT_SECONDS = 5.0
+T = TypeVar("T")
 Progress = Callable[[int, int], None]
 
 
@@ -48,44 +52,47 @@ class VectorCache:
         return np.stack([known[key] for key in keys]).astype(np.float32)
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, "np.ndarray[tuple[int], np.dtype[np.float16]]"]:
-        found = {}
-        with self._opened() as database:
-            if database is None:
-                return {}
+        def work(database: sqlite3.Connection) -> dict[bytes, object]:
+            stored: dict[bytes, object] = {}
             wanted = list(dict.fromkeys(keys))
             for start in range(0, len(wanted), _AT_ONCE):
                 part = wanted[start : start + _AT_ONCE]
                 marks = ",".join("?" * len(part))
                 query = f"SELECT key, row FROM vectors WHERE key IN ({marks})"  # noqa: S608 - only question marks
-                found.update({key: np.frombuffer(row, dtype=_STORED) for key, row in database.execute(query, part)})
-        return found
+                stored.update(database.execute(query, part))
+            return stored
+
+        stored = self._attempt(work) or {}
+        rows = {key: row for key, packed in stored.items() if (row := _unpacked(packed)) is not None}
+        return {key: np.frombuffer(row, dtype=_STORED) for key, row in rows.items()}
 
     def _write(self, rows: dict[bytes, bytes]) -> None:
-        with self._opened() as database:
-            if database is not None:
-                database.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows.items())
-                database.commit()
+        def work(database: sqlite3.Connection) -> None:
+            packed = [(key, _packed(row)) for key, row in rows.items()]
+            database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", packed)
+            database.commit()
 
-    @contextlib.contextmanager
-    def _opened(self) -> Iterator[sqlite3.Connection | None]:
-        """Open the file, anew when it is damaged; None when there is no place for it: then nothing is kept."""
-        try:
-            database = self._open()
-        except sqlite3.DatabaseError:
-            with contextlib.suppress(OSError):
-                self._path.unlink()
+        self._attempt(work)
+
+    def _attempt(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Do something with the file, with a new one when it is damaged; None where nothing can be kept now."""
+        for _ in range(2):
             try:
-                database = self._open()
-            except (OSError, sqlite3.Error):
-                yield None
-                return
-        except OSError:
-            yield None
-            return
-        try:
-            yield database
-        finally:
-            database.close()
+                with contextlib.closing(self._open()) as database:
+                    return work(database)
+            except sqlite3.OperationalError:
+                # Locked, read-only, on a full disk: nobody's fault, and what others keep there stays.
+                return None
+            except sqlite3.DatabaseError:
+                self._throw_away()
+            except OSError:
+                return None
+        return None
+
+    def _throw_away(self) -> None:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(OSError):
+                Path(f"{self._path}{suffix}").unlink()
 
     def _open(self) -> sqlite3.Connection:
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -99,6 +106,18 @@ class VectorCache:
             database.close()
             raise
         return database
+
+
+def _packed(row: bytes) -> bytes:
+    return row + zlib.crc32(row).to_bytes(4, "little")
+
+
+def _unpacked(packed: object) -> bytes | None:
+    """Return the row, or None when it is not what was stored."""
+    if not isinstance(packed, bytes):
+        return None
+    row, check = packed[:-4], packed[-4:]
+    return row if row and zlib.crc32(row).to_bytes(4, "little") == check else None
 
 
 def _key(identity: str, text: str) -> bytes:

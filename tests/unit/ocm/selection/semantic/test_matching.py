@@ -1,6 +1,8 @@
 """Choosing by meaning with the real model (extra `compozy[semantic]`)."""
 
 import sqlite3
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -126,6 +128,72 @@ def test_a_damaged_file_costs_time_and_nothing_else(tmp_path: Path, damage: byte
     with sqlite3.connect(path) as database:
         assert database.execute("SELECT count(*) FROM vectors").fetchone() == (1,)
     database.close()
+
+
+def fill(path: Path) -> list[str]:
+    texts = [f"text {number}" * (number % 7 + 1) for number in range(600)]
+    VectorCache(path).embed(Counting(), texts)
+    return texts
+
+
+@pytest.mark.parametrize("where", [60, 1_000, 5_000, 20_000, -3_000])
+def test_damage_in_the_middle_never_gives_another_vector(tmp_path: Path, where: int) -> None:
+    path = tmp_path / "embeddings.db"
+    texts = fill(path)
+    wanted = VectorCache(tmp_path / "other.db").embed(Counting(), texts)
+    data = bytearray(path.read_bytes())
+    data[where : where + 200 if where > 0 else len(data)] = bytes(255 - one for one in data[where:][:200])
+    path.write_bytes(data)
+
+    assert np.array_equal(VectorCache(path).embed(Counting(), texts), wanted)
+    assert np.array_equal(VectorCache(path).embed(Counting(), texts), wanted)
+
+
+@pytest.mark.parametrize("row", ["text", 5, b"", b"abc", b"\x00\x7e\x00\x7e\x00\x00\x00\x00"])
+def test_a_row_that_was_not_stored_by_us_is_computed_again(tmp_path: Path, row: object) -> None:
+    path = tmp_path / "embeddings.db"
+    (text, *_) = fill(path)
+    database = sqlite3.connect(path)
+    database.execute("UPDATE vectors SET row = ?", (row,))
+    database.commit()
+    database.close()
+
+    embedder = Counting()
+    assert np.isfinite(VectorCache(path).embed(embedder, [text])).all()
+    assert embedder.asked == [text]
+
+
+def test_a_file_that_somebody_holds_is_left_to_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "embeddings.db"
+    texts = fill(path)
+    monkeypatch.setattr("compozy.ocm.selection.semantic.vectors._WAIT_SECONDS", 0.05)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("PRAGMA locking_mode=EXCLUSIVE")
+    holder.execute("BEGIN EXCLUSIVE")
+    embedder = Counting()
+
+    assert VectorCache(path).embed(embedder, ["new", texts[0]]).shape == (2, 2)
+
+    holder.execute("ROLLBACK")
+    assert holder.execute("SELECT count(*) FROM vectors").fetchone() == (600,)
+    holder.close()
+
+
+def test_a_full_disk_costs_time_and_nothing_else(tmp_path: Path) -> None:
+    path = tmp_path / "embeddings.db"
+    fill(path)
+    script = (
+        "import resource, signal, sys\nfrom pathlib import Path\n"
+        "import numpy as np\nfrom compozy.ocm.selection.semantic.vectors import VectorCache\n"
+        "class Some:\n    identity = 'some'\n"
+        "    def embed(self, texts):\n        return np.ones((len(texts), 384), dtype=np.float32)\n"
+        "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))\n"
+        "print(VectorCache(Path(sys.argv[1])).embed(Some(), [str(n) for n in range(500)]).shape)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script, str(path)], capture_output=True, text=True, timeout=60)
+
+    assert (done.stdout, done.stderr) == ("(500, 384)\n", "")
 
 
 def test_a_place_that_cannot_be_written_costs_time_and_nothing_else(tmp_path: Path) -> None:
