@@ -189,7 +189,7 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("rival-publish", "issue 8 item 5", "Runs at once wait for each other.",
      "tests/failure/test_ocm_publishing.py"
      "::test_runs_at_once_wait_for_each_other_and_one_of_them_stands_whole"),
-    ("strange-folder", "issue 8 item 5, bad input", "A stranger's folder with files that are none is refused at once.",
+    ("strange-folder", "issue 8 item 5, bad input", "A folder with files that are none is refused at once.",
      "tests/failure/test_ocm_publishing.py"
      "::test_a_strangers_folder_with_files_that_are_none_is_refused_at_once"),
     ("outcomes-at-once", "issue 8 item 7", "Eight processes record outcomes at once and none is lost.",
