@@ -6,6 +6,7 @@ else.
 """
 
 import contextlib
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -55,11 +56,15 @@ def publish(
         PublishError: an id is not legal, two share a path, or a link lies where something would be written.
     """
     index = build_index(documents)
-    index_bytes = to_json(index).encode()
     files: dict[str, bytes] = {manifest_path(str(one["id"])): to_json(one).encode() for one in documents}
-    files[SCHEMA_NAME] = to_json(manifest_schema()).encode()
-    files[WELL_KNOWN] = to_json({"ocm_index": "1", "index": "../index.json"}).encode()
-    files[PAGE_NAME] = render_page(index, title=title).encode("utf-8", "replace")
+    beside = {
+        PAGE_NAME: render_page(index, title=title).encode("utf-8", "replace"),
+        SCHEMA_NAME: to_json(manifest_schema()).encode(),
+    }
+    # A signature of the index is one of the page too, which people read instead.
+    index["files"] = {name: _digest(data) for name, data in beside.items()}
+    index_bytes = to_json(index).encode()
+    files |= {**beside, WELL_KNOWN: index_bytes}
     if key is not None:
         files[INDEX_NAME + SIGNATURE_SUFFIX] = sign(index_bytes, key)
     files[INDEX_NAME] = index_bytes
@@ -81,6 +86,10 @@ def publish(
         index_digest=manifest_digest(index),
         key_id=key_id(key.public_key()) if key is not None else "",
     )
+
+
+def _digest(data: bytes) -> str:
+    return "sha256:" + hashlib.sha256(data).hexdigest()
 
 
 def _earlier_paths(folder: Path) -> list[str]:
@@ -167,7 +176,7 @@ class Verified(Record, frozen=True, kw_only=True):
 
 
 def verify_folder(folder: Path, key: "Ed25519PublicKey | None" = None) -> Verified:
-    """Check the signature of the index and the digest of every manifest it lists.
+    """Check the signature of the index, and the digest of every manifest and file it lists.
 
     Raises:
         SignatureError: the signature does not fit.
@@ -195,11 +204,15 @@ def _verify(folder: Path, path: Path, key: "Ed25519PublicKey | None") -> Verifie
             raise PublishError(f"{str(folder)!r} is not signed: there is no {beside.name}")
         signed_by = check_signature(data, _read(beside, _MOST_SIGNATURE), key)
     try:
-        rows = json.loads(data)["capabilities"]
-        listed = [(str(row["id"]), str(row["path"]), str(row["digest"])) for row in rows]
+        index = json.loads(data)
+        listed = [(str(row["id"]), str(row["path"]), str(row["digest"])) for row in index["capabilities"]]
+        given = index.get("files")
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise PublishError(f"{str(path)!r} cannot be read as an index; publish again") from error
     problems = [problem for row in listed if (problem := _check(folder, *row))]
+    digests: Mapping[str, object] = given if isinstance(given, Mapping) else {}
+    wanted = {name: digests.get(name) for name in (PAGE_NAME, SCHEMA_NAME)} | {WELL_KNOWN: _digest(data)}
+    problems += [problem for name, digest in wanted.items() if (problem := _check_file(folder, name, digest))]
     return Verified(count=len(listed), problems=tuple(problems), key_id=signed_by)
 
 
@@ -210,6 +223,16 @@ def _read(path: Path, most: int) -> bytes:
     return data
 
 
+def _check_file(folder: Path, name: str, digest: object) -> str:
+    try:
+        found = _digest(_read(folder / name, _MOST_MANIFEST))
+    except OSError as error:
+        return f"{name}: {(error.strerror or str(error)).lower()}; publish again"
+    except PublishError as error:
+        return f"{name}: {error.message}"
+    return "" if found == digest else f"{name}: was changed since the index was made"
+
+
 def _check(folder: Path, identity: str, told_path: str, digest: str) -> str:
     try:
         path = manifest_path(identity)
@@ -218,7 +241,8 @@ def _check(folder: Path, identity: str, told_path: str, digest: str) -> str:
         document = json.loads(_read(folder / path, _MOST_MANIFEST))
         found = manifest_digest(document) if isinstance(document, dict) else ""
     except (OSError, ValueError, RecursionError, PublishError) as error:
-        return f"{identity[:80]}: {error}"
+        reason = (error.strerror or str(error)).lower() if isinstance(error, OSError) else str(error)
+        return f"{identity[:80]}: {reason}; publish again"
     if isinstance(document, dict) and document.get("id") != identity:
         return f"{identity[:80]}: {path} holds another capability"
     return "" if found == digest else f"{identity[:80]}: {path} was changed since the index was made"

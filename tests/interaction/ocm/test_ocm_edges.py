@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -274,3 +275,25 @@ def test_eval_tells_what_it_counted_in_sentences(shell: Shell, folder: Path) -> 
     assert code == 0 and first.startswith("1 example of 2 capabilities: ")
     assert first.endswith("with enough confidence to be chosen")
     assert second.startswith("1 capability has no examples;")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("verify", "public"),
+        ("verify", "signed", "--key", "pipe"),
+        ("publish", "out", "good.yaml", "--sign", "pipe"),
+        ("learn", "pipe"),
+        ("train", "pipe", "good.yaml", "--to", "m"),
+        ("select", "a task", "good.yaml", "--model", "pipe"),
+        ("select", "a task", "good.yaml", "--outcomes", "pipe"),
+    ],
+    ids=" ".join,
+)
+def test_a_pipe_in_place_of_a_file_holds_nobody_up(shell: Shell, folder: Path, words: tuple[str, ...]) -> None:
+    os.mkfifo(folder / "pipe", 0o600)
+    assert shell.run("publish", "public", "good.yaml")[0] == shell.run("publish", "signed", "good.yaml")[0] == 0
+    (folder / "public" / "index.html").unlink()
+    os.mkfifo(folder / "public" / "index.html")
+    code, out, err = shell.run(*words)
+    assert code == 2 and "no regular file" in out + err

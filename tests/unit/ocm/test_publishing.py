@@ -110,6 +110,35 @@ def test_a_signed_folder_verifies_and_every_change_is_found(tmp_path: Path) -> N
         verify_folder(folder, public)
 
 
+@pytest.mark.parametrize("name", ["index.html", "ocm.schema.json", ".well-known/ocm.json"])
+def test_the_page_the_schema_and_the_second_index_are_part_of_what_is_signed(tmp_path: Path, name: str) -> None:
+    publish([manifest("a")], tmp_path)
+    assert verify_folder(tmp_path).problems == ()
+    path = tmp_path / name
+    before = path.read_bytes()
+    path.write_bytes(before + b" ")
+    (problem,) = verify_folder(tmp_path).problems
+    assert problem.startswith(f"{name}: ")
+    path.unlink()
+    (problem,) = verify_folder(tmp_path).problems
+    assert problem.startswith(f"{name}: ")
+
+
+def test_the_well_known_index_is_the_one_at_the_root(tmp_path: Path) -> None:
+    publish([manifest("a")], tmp_path)
+    assert (tmp_path / ".well-known" / "ocm.json").read_bytes() == (tmp_path / "index.json").read_bytes()
+
+
+def test_a_hostile_index_makes_verifying_read_nothing_elsewhere(tmp_path: Path) -> None:
+    folder = tmp_path / "out"
+    publish([manifest("a")], folder)
+    index = json.loads((folder / "index.json").read_text())
+    index["files"] = {"../secret": "sha256:0", "index.html": 5}
+    (folder / "index.json").write_text(json.dumps(index))
+    told = " ".join(verify_folder(folder).problems)
+    assert "index.html: " in told and "secret" not in told
+
+
 def test_another_key_does_not_verify_and_no_signature_is_no_success(tmp_path: Path) -> None:
     for name in ("k", "other"):
         make_keys(tmp_path / name)
