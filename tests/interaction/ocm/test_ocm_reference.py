@@ -14,6 +14,7 @@ import pytest
 from compozy.model.capability import Capability
 from compozy.ocm.bridge import a2a, others
 from compozy.ocm.bridge.agents import to_manifests
+from compozy.ocm.bridge.native import from_native_entry
 from compozy.ocm.publishing import publish
 from compozy.ocm.target import from_manifest, to_manifest
 from compozy.ocm.writing import to_json, to_yaml
@@ -63,7 +64,19 @@ def exports() -> list[dict[str, object]]:
         *others.from_mcp_tools(tools, publisher="acme", server="w"),
         others.from_skill(b"---\nname: s\ndescription: d\n---\nbody\n", "SKILL.md", publisher="acme"),
         *others.from_persona("# Pirate\n\nTalk.\n", "p.md", publisher="acme"),
-        a2a.from_card({"name": "N", "description": "d", "skills": [{"id": "x", "tags": ["t"]}]}, publisher="acme"),
+        a2a.from_card(
+            {
+                "name": "N",
+                "description": "d",
+                "capabilities": {"streaming": True},
+                "url": "https://a.example",
+                "skills": [{"id": "x", "tags": ["t"], "outputModes": ["image/png"]}],
+            },
+            publisher="acme",
+        ),
+        from_native_entry(
+            {"id": "gpt-4", "kind": "llm", "description": "d", "effort": "high", "cost": {"usd_per_1k_input": 1}}
+        ),
     ]
     found = [draft.document for draft in made]
     rows = [json.loads(line) for line in (ROOT / "tests/data/ocm/ocm_cases.jsonl").read_text().splitlines()]
