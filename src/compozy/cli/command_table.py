@@ -212,6 +212,18 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("completion", _COMMANDS + "completion:completion", "Print the completion script for a shell."),
 )
 
+# How `compozy --help` groups what stands directly below `compozy`.
+SECTIONS: tuple[tuple[str, tuple[str, ...]], ...] = (
+    ("Work", ("run", "select", "session", "attention", "fleet", "spawn")),
+    ("Agents and what they can do", ("agent", "capability", "skill", "extension", "workspace", "ocm")),
+    ("What agents may do and use", ("permissions", "trust", "tool", "toolsets", "mcp", "vault", "roles")),
+    ("Set up", ("install", "provider", "config", "schema", "completion")),
+    (
+        "The daemon and its home",
+        ("daemon", "status", "doctor", "backup", "restore", "retention", "drain", "undrain"),
+    ),
+)
+
 
 def entries_below(path: str) -> tuple[GroupEntry | CommandEntry, ...]:
     """Return the groups and commands directly below the group with that path ("" is the root), in table order."""

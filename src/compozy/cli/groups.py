@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import click
 
-from compozy.cli.command_table import CommandEntry, GroupEntry, entries_below
+from compozy.cli.command_table import SECTIONS, CommandEntry, GroupEntry, entries_below
 from compozy.cli.invocation import FORMATS, Invocation
 
 if TYPE_CHECKING:
@@ -149,8 +149,12 @@ class LazyGroup(click.Group):
         return UnknownCommand(sentence, ctx, remedy)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, entry.help) for name, entry in self.entries.items()])
+        sections = SECTIONS if not self.path else (("Commands", tuple(self.entries)),)
+        widest = max(map(len, self.entries))
+        for title, names in sections:
+            with formatter.section(title):
+                # One column of names over all sections.
+                formatter.write_dl([(name.ljust(widest), self.entries[name].help) for name in names])
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> "list[CompletionItem]":
         from click.shell_completion import CompletionItem  # noqa: PLC0415 - start-up cost

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compozy.cli.app import EXIT_BROKEN_PIPE, main, requested_format
-from compozy.cli.command_table import COMMANDS, GROUPS, CommandEntry
+from compozy.cli.command_table import COMMANDS, GROUPS, SECTIONS, CommandEntry
 from compozy.cli.groups import Command, load
 
 
@@ -24,6 +24,11 @@ def test_help_names_every_top_level_command_without_importing_one() -> None:
     for entry in (*COMMANDS, *GROUPS):
         if " " not in entry.path:
             assert entry.path in done.stdout and entry.help in done.stdout
+
+
+def test_the_help_groups_every_command_once() -> None:
+    grouped = [name for _, names in SECTIONS for name in names]
+    assert sorted(grouped) == sorted(entry.path for entry in (*COMMANDS, *GROUPS) if " " not in entry.path)
 
 
 @pytest.mark.parametrize("entry", COMMANDS, ids=lambda entry: entry.path)
