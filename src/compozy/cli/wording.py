@@ -59,6 +59,16 @@ def age(text: object, *, now: datetime | None = None) -> str:
     return "just now"
 
 
+def clock(text: object, *, now: datetime | None = None) -> str:
+    """Write an RFC 3339 time as a clock here shows it, with the date when it is another day's."""
+    try:
+        moment = parse_time(str(text or "")).astimezone()
+    except (ValueError, OverflowError):
+        return str(text or "")
+    today = (now or datetime.now(UTC)).astimezone().date()
+    return moment.strftime("%H:%M:%S" if moment.date() == today else "%Y-%m-%d %H:%M:%S")
+
+
 def count(number: int, noun: str, plural: str = "") -> str:
     """Write `1 file` or `3 files`."""
     return f"{number} {noun if number == 1 else plural or noun + 's'}"

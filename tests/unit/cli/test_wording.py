@@ -1,12 +1,14 @@
 """Durations, ages and versions as people write and read them."""
 
+import time
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from compozy.cli.connection import is_newer, warn_when_older
 from compozy.cli.invocation import Invocation
-from compozy.cli.wording import age, count, parse_duration, write_duration
+from compozy.cli.wording import age, clock, count, parse_duration, write_duration
 
 NOW = datetime(2026, 1, 2, 12, 0, 0, tzinfo=UTC)
 
@@ -57,3 +59,20 @@ def test_an_older_daemon_is_named_with_the_way_to_restart_it(capsys: pytest.Capt
     warn_when_older(Invocation(), "99.0.0")
     warn_when_older(Invocation(format="json"), "0.0.1")
     assert capsys.readouterr().err == ""
+
+
+@pytest.fixture
+def in_tokyo(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    time.tzset()
+    yield
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.usefixtures("in_tokyo")
+def test_a_clock_shows_the_time_of_here_and_the_date_of_another_day() -> None:
+    assert clock("2026-01-02T03:04:05.678901Z", now=NOW) == "12:04:05"
+    assert clock("2026-01-01T23:30:00Z", now=NOW) == "08:30:00"
+    assert clock("2025-12-31T03:04:05Z", now=NOW) == "2025-12-31 12:04:05"
+    assert clock("soon", now=NOW) == "soon"

@@ -175,7 +175,7 @@ def session_history(invocation: Invocation, session_id: str, limit: int | None, 
         write(f"{text_of(turn, 'turn_id') or 'between turns'}\n")
         for event in objects(turn.get("events")):
             cells = [column.render(event) for column in EVENT_COLUMNS]
-            write(f"{cells[0]:>7}  {cells[1]}  {cells[2]:<14}  {cells[3]}".rstrip() + "\n")
+            write(f"{cells[0]:>7}  {cells[1]}  {cells[2]:<15}  {cells[3]}".rstrip() + "\n")
 
 
 @command(

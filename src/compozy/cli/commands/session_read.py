@@ -30,7 +30,7 @@ from compozy.cli.sessions import (
     SESSION_FIELDS,
     SESSION_TOON,
 )
-from compozy.cli.wording import age, parse_duration, seconds_until, write_duration
+from compozy.cli.wording import age, clock, parse_duration, seconds_until, write_duration
 from compozy.cli.workspace_context import find
 from compozy.model.session import BADGES
 from compozy.model.times import format_time
@@ -160,14 +160,31 @@ def event_text(event: Mapping[str, object]) -> str:
     facts: Mapping[str, object] = content if isinstance(content, Mapping) else {}
     parts = [text_of(facts, key) for key in ("title", "text", "error", "decision", "stop_reason")]
     parts += [text_of(facts, "failure", "summary"), text_of(event, "stop_reason")]
+    if event.get("type") == "plan":
+        parts.append(_plan_text(facts))
     return " ".join(dict.fromkeys(part for part in parts if part)).strip()
 
 
+def _plan_text(facts: Mapping[str, object]) -> str:
+    """Return how far a plan is and what is done now."""
+    raw = facts.get("raw")
+    entries = objects(raw.get("entries")) if isinstance(raw, Mapping) else []
+    done = sum(text_of(entry, "status") == "completed" for entry in entries)
+    now = [text_of(entry, "content") for entry in entries if text_of(entry, "status") == "in_progress"]
+    told = "; ".join(now)
+    return f"{done} of {len(entries)} done" + (f"; now: {told}" if told else "") if entries else ""
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _WIDEST else text[: _WIDEST - 1] + "…"
+
+
+_WIDEST = 160
 EVENT_COLUMNS = (
     Column("SEQ", "sequence"),
-    Column("TIME", "timestamp", lambda row: text_of(row, "timestamp")[11:19]),
+    Column("TIME", "timestamp", lambda row: clock(row.get("timestamp"))),
     Column("TYPE", "type"),
-    Column("WHAT", "text", lambda row: one_line(event_text(row))[:160]),
+    Column("WHAT", "text", lambda row: _shortened(one_line(event_text(row)))),
 )
 
 
@@ -233,7 +250,7 @@ def moment(since: str | None) -> str | None:
 def _print_event(invocation: Invocation, event: JsonObject) -> None:
     if invocation.format == "human":
         cells = [column.render(event) for column in EVENT_COLUMNS]
-        write(f"{cells[0]:>5}  {cells[1]}  {cells[2]:<14}  {cells[3]}".rstrip() + "\n")
+        write(f"{cells[0]:>5}  {cells[1]}  {cells[2]:<15}  {cells[3]}".rstrip() + "\n")
     elif invocation.format == "json":
         write_json(event)
     else:
