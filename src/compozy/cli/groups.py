@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 # Arguments that are sentences: a shell splits them where the quotes are forgotten.
 _TEXTS = ("task", "message", "prompt", "text", "answer")
 
+# Where what must be given is to be had, whichever command wants it.
+_SOURCES = {"session_id": "compozy session list --all"}
+
 F = TypeVar("F", bound=Callable[..., object])
 
 
@@ -72,7 +75,7 @@ class Command(click.Command):
             return super().parse_args(ctx, args)
         except click.MissingParameter as error:
             name = error.param.name if error.param is not None else ""
-            raise _with_source(error, self.sources.get(name or "", "")) from None
+            raise _with_source(error, {**_SOURCES, **self.sources}.get(name or "", "")) from None
         except click.UsageError as error:
             if any(param.name in _TEXTS for param in self.params) and "unexpected extra argument" in error.message:
                 told = f"{error.format_message().rstrip('.')}; put a text of several words in quotes"
@@ -94,7 +97,7 @@ def _with_source(error: click.MissingParameter, source: str) -> click.UsageError
     """Say where the missing value is to be had."""
     if not source:
         return error
-    return click.UsageError(f"{error.format_message().rstrip('.')}; {source!r} shows it", ctx=error.ctx)
+    return click.UsageError(f"{error.format_message().rstrip('.')}; `{source}` shows it", ctx=error.ctx)
 
 
 class LazyGroup(click.Group):

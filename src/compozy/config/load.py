@@ -203,7 +203,7 @@ def _wrong_in(source: TomlSource, table: object, kind: type, above: KeyPath) -> 
         except msgspec.ValidationError as error:
             inner = _error_path(error)
             key = (*above, *inner)
-            yield f"{source.place(key)}: {_dotted(key)}: {_error_text(error)}"
+            yield f"{source.place(key)}: {_dotted(key)}: {_error_text(error)}{_choices(kind, inner)}"
             if not _drop(table, inner):
                 return
         else:
@@ -372,6 +372,21 @@ def _error_text(error: msgspec.ValidationError) -> str:
     match = _MESSAGE_PATH.match(str(error))
     text = match["text"] if match else str(error)
     return f"{text[:1].lower()}{text[1:]}"
+
+
+def _choices(kind: object, path: KeyPath) -> str:
+    """Return what a closed list at `path` below a record holds, as the end of a sentence; "" where there is none."""
+    expected = bare_type(kind)
+    for part in path:
+        if isinstance(part, str) and isinstance(expected, type) and issubclass(expected, Record):
+            expected = bare_type(field_types(expected).get(part))
+        elif typing.get_origin(expected) in (dict, tuple, list):
+            expected = bare_type(typing.get_args(expected)[1 if typing.get_origin(expected) is dict else 0])
+        else:
+            return ""
+    if typing.get_origin(expected) is not typing.Literal:
+        return ""
+    return f"; choose one of {', '.join(map(str, typing.get_args(expected)))}"
 
 
 def _dotted(path: KeyPath) -> str:

@@ -61,10 +61,15 @@ def test_words_without_quotes_are_told_to_be_one_text(capsys: pytest.CaptureFixt
     assert "quotes" not in capsys.readouterr().err
 
 
+def test_a_missing_session_names_the_list(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["session", "recap"]) == 2
+    assert "missing argument 'SESSION_ID'; `compozy session list --all` shows it\n" in capsys.readouterr().err
+
+
 def test_a_value_that_is_missing_names_the_command_that_shows_it(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["agent", "update", "reviewer", "--model", "x"]) == 2
     assert capsys.readouterr().err == (
-        "error: missing option '--expected-digest'; 'compozy agent info NAME' shows it\n"
+        "error: missing option '--expected-digest'; `compozy agent info NAME` shows it\n"
         "try: compozy agent update --help\n"
     )
 

@@ -71,7 +71,7 @@ def test_every_mistake_of_a_file_is_reported_at_once_with_line_and_nearest_key(h
         "3: unknown config key 'http.prot'; did you mean 'port'?",
         "5: unknown config key 'permisions'; did you mean 'permissions'?",
         "4: http.port: expected `int` <= 65535",
-        "8: log.level: invalid enum value 'loud'",
+        "8: log.level: invalid enum value 'loud'; choose one of debug, info, warn, error",
         "9: log.max_backups: expected `int` >= 0",
     ]
 

@@ -10,7 +10,7 @@ from compozy.cli.connection import JsonObject
 from compozy.cli.daemon_start import connected_or_started
 from compozy.cli.groups import command, pass_invocation
 from compozy.cli.invocation import Invocation
-from compozy.cli.output import Column, print_object
+from compozy.cli.output import Column, note, print_object
 from compozy.model.errors import EXIT_UNAVAILABLE, EXIT_USAGE, LocalError
 
 
@@ -41,6 +41,10 @@ def mcp_serve(invocation: Invocation, workspace: str | None, read_only: bool, ht
         pass
     from compozy.client.relay import relay_fleet  # noqa: PLC0415 - start-up cost
 
+    if sys.stdin.isatty():
+        note(
+            invocation, "waiting for an MCP client on standard input, which a client starts itself; Ctrl-C ends this"
+        )
     place = workspace if workspace is not None else os.environ.get("COMPOZY_WORKSPACE", "")
     relay_fleet(invocation.home, place, sys.stdin.buffer, sys.stdout.buffer, read_only=read_only)
 

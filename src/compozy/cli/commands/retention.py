@@ -1,6 +1,6 @@
 """`compozy retention show|run`: how long stopped sessions are kept, and removing what is beyond it (issue 6)."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING
 
 import click
@@ -12,17 +12,21 @@ from compozy.cli.invocation import Invocation
 from compozy.cli.operators import refuse_agents
 from compozy.cli.output import Column, note, print_object, print_rows
 from compozy.cli.status_line import StatusLine
-from compozy.cli.wording import age, count
+from compozy.cli.wording import age, count, write_duration
 
 if TYPE_CHECKING:
     from compozy.model.retention import RetentionReport
 
 _REASONS = {"age": "too old", "count": "too many", "size": "store too large", "own_job": "a job of the daemon's own"}
 _STATE_FIELDS = (
-    Column("Kept for", "limits", lambda row: _limit(row, "max_age", "s")),
-    Column("At most", "limits", lambda row: _limit(row, "max_sessions", " sessions")),
-    Column("Store at most", "limits", lambda row: _limit(row, "max_bytes", " bytes")),
-    Column("Looked at every", "interval_seconds", lambda row: f"{text_of(row, 'interval_seconds')} s"),
+    Column("Kept for", "limits", lambda row: _limit(row, "max_age", write_duration)),
+    Column(
+        "At most", "limits", lambda row: _limit(row, "max_sessions", lambda number: count(round(number), "session"))
+    ),
+    Column("Store at most", "limits", lambda row: _limit(row, "max_bytes", lambda number: _mib(round(number)))),
+    Column(
+        "Looked at every", "interval_seconds", lambda row: write_duration(float(text_of(row, "interval_seconds")))
+    ),
     Column("Stopped sessions", "stopped_sessions"),
     Column("Store", "used_bytes", lambda row: _mib(row.get("used_bytes"))),
     Column("Last run", "last", lambda row: age(text_of(row, "last", "at")) if row.get("last") else "not yet"),
@@ -92,9 +96,9 @@ def _sizes(report: "RetentionReport") -> str:
     return f"the store takes {after}" if report.dry_run else f"the store went from {before} to {after}"
 
 
-def _limit(row: Mapping[str, object], key: str, unit: str) -> str:
-    value = text_of(row, "limits", key)
-    return "no limit" if value in ("", "0", "0.0") else value + unit
+def _limit(row: Mapping[str, object], key: str, told: Callable[[float], str]) -> str:
+    value = float(text_of(row, "limits", key) or 0)
+    return told(value) if value else "no limit"
 
 
 def _mib(value: object) -> str:

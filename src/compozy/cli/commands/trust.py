@@ -73,7 +73,9 @@ def trust_grant(
             note(invocation, "nothing to trust: everything here is trusted, or needs no trust")
         elif digest is None and not yes:
             if not invocation.can_ask:
-                raise click.UsageError("nobody can be asked here; add --digest of what you looked at, or --yes")
+                raise click.UsageError(
+                    "nobody can be asked here; add the --digest that `compozy trust show` prints, or --yes"
+                )
             report = ask_and_grant(client, before, f"{before.root_dir} brings:")
         else:
             seen = digest if digest is not None else before.digest

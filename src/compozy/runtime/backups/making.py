@@ -111,7 +111,7 @@ def _check_target(home: Home, target: Path, overwrite: bool) -> None:
 
 
 def _exists(target: Path) -> Conflict:
-    return Conflict(f"{str(target)!r} exists already; choose another name or overwrite it", code="backup_exists")
+    return Conflict(f"{str(target)!r} exists already; choose another name or add --force", code="backup_exists")
 
 
 def _write(home: Home, draft: Path, copy: Path, facts: StoreFacts, parts: tuple[str, ...]) -> Manifest:

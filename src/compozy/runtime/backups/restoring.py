@@ -203,7 +203,9 @@ def _unpack(source: Path, staged: Path) -> dict[str, str]:
                 digests[member.name] = _unpack_one(archive, member, staged / member.name)
     except FileNotFoundError as problem:
         if problem.filename == str(source) or not source.exists():
-            raise NotFound(f"{str(source)!r} does not exist", code="backup_missing") from problem
+            raise NotFound(
+                f"{str(source)!r} does not exist; name a file that `compozy backup FILE` wrote", code="backup_missing"
+            ) from problem
         raise
     except IsADirectoryError as problem:
         raise _unusable(source, "it is a folder") from problem
