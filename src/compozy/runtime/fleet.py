@@ -214,12 +214,13 @@ class Fleet:
                 roots += [Path(place) / ".compozy" / "skills" for place in (workspace.root_dir, *workspace.add_dirs)]
             skills = enabled_skills(usable, roots)
         key = tuple((row.name, row.definition_digest, row.capabilities_digest, row.category_path) for row in usable)
-        if skills or self._selector is None or self._selector[0] != key:
-            selector = AgentSelector(usable, skills, self._matching())
-            if not skills:
-                self._selector = (key, selector)
-        else:
-            selector = self._selector[1]
+        # Read once: another thread may put the index of another place there at any moment.
+        kept = self._selector
+        if not skills and kept is not None and kept[0] == key:
+            return kept[1].select(task, default, wishes)
+        selector = AgentSelector(usable, skills, self._matching())
+        if not skills:
+            self._selector = (key, selector)
         return selector.select(task, default, wishes)
 
     def _matching(self) -> Callable[[Sequence[Document]], Matcher]:

@@ -180,7 +180,7 @@ def _told_preferred(candidate: Candidate) -> tuple[str, ...]:
 
 def _check_id(given: str) -> None:
     wanted_id = given.partition("@")[0]
-    if not wanted_id or len(given) > _LONGEST_ID or any(letter.isspace() or letter == "," for letter in given):
+    if not wanted_id or len(given) > _LONGEST_ID or not given.isprintable() or " " in given or "," in given:
         raise InvalidRequest(
             f"{given!r} is no capability id: give an id without spaces or commas, or a pin ID@VERSION, ID@sha256:…",
             code="capability_id_invalid",

@@ -23,6 +23,7 @@ from compozy.cli.output import note, write_json
 from compozy.cli.wording import count
 
 if TYPE_CHECKING:
+    from compozy.model.definition import AgentDefinition
     from compozy.ocm.bridge.drafts import Draft
 
 _KINDS = ("auto", "agent-card", "mcp-tools", "skill", "persona")
@@ -212,28 +213,52 @@ def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None)
         raise click.UsageError("--to agents writes folders: name one with --out")
     documents = [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
     drafts = to_agents(documents)
-    for draft in drafts:
-        problem = name_problem(draft.definition.name)
-        if problem is not None:
-            raise InvalidManifests(f"{problem.message}; rename the agent in metadata.compozy.agent")
-        if (out / draft.definition.name).exists():
-            raise InvalidManifests(
-                f"{str(out / draft.definition.name)!r} is there already; import into another folder"
-            )
-    out.mkdir(parents=True, exist_ok=True)
+    files: dict[str, str] = {}
     for draft in drafts:
         definition = draft.definition
+        problem = name_problem(definition.name)
+        if problem is not None:
+            raise InvalidManifests(f"{problem.message}; rename the agent in metadata.compozy.agent")
+        if (out / definition.name).exists():
+            raise InvalidManifests(f"{str(out / definition.name)!r} is there already; import into another folder")
+        if f"{definition.name}/AGENT.md" in files:
+            raise InvalidManifests(
+                f"two publishers have an agent {definition.name!r}: import the manifests of one, or into two folders"
+            )
         try:
-            text = render(definition)
+            files[f"{definition.name}/AGENT.md"] = render(definition)
         except NoDigest as error:
             raise InvalidManifests(f"{definition.name}: {error.message}") from error
         rows = [json.loads(capability_bytes(one)) for one in definition.capabilities or ()]
         catalog = json.dumps({"capabilities": rows}, indent=2, ensure_ascii=False) + "\n"
-        write_below(out, f"{definition.name}/capabilities.json", catalog.encode("utf-8", "surrogatepass"))
-        write_below(out, f"{definition.name}/AGENT.md", text.encode("utf-8", "surrogatepass"))
+        files[f"{definition.name}/capabilities.json"] = catalog
+    try:
+        encoded = {path: text.encode() for path, text in files.items()}
+    except UnicodeEncodeError as error:
+        raise InvalidManifests(
+            f"a text holds half a character ({error.object[error.start]!r}), which no file can; correct it"
+        ) from error
+    out.mkdir(parents=True, exist_ok=True)
+    for path, data in encoded.items():
+        write_below(out, path, data)
+    for draft in drafts:
+        name = draft.definition.name
         if not draft.is_whole:
-            note(invocation, f"{definition.name}: only its capabilities came along; review AGENT.md before use")
+            note(invocation, f"{name}: only its capabilities came along; review AGENT.md before use")
+        elif brought := _brought(draft.definition):
+            note(invocation, f"{name}: brings {brought} of its publisher; review AGENT.md before use")
     names = [draft.definition.name for draft in drafts]
     note(invocation, f"wrote {count(len(names), 'agent')} below {out}")
     if not invocation.is_human:
         answer(invocation, {"agents": names})
+
+
+def _brought(definition: "AgentDefinition") -> str:
+    """Name what an imported definition would run or be allowed."""
+    found = {
+        "a command": definition.command,
+        "MCP servers": definition.mcp_servers,
+        "hooks": definition.hooks,
+        "permissions": definition.permissions,
+    }
+    return ", ".join(what for what, value in found.items() if value)
