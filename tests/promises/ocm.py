@@ -198,6 +198,13 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
     ("damaged-cache", "issue 8 item 7", "Damage in the middle of the embeddings cache never gives another vector.",
      "tests/unit/ocm/selection/semantic/test_matching.py"
      "::test_damage_in_the_middle_never_gives_another_vector"),
+    ("page-injection", "issue 8 item 5", "No field of a manifest runs on the page or leads away from it.",
+     f"{_BROWSER}::test_no_field_of_a_manifest_runs_leads_away_or_breaks_out_of_its_place"),
+    ("valid-imports", "issue 8 item 3, bad input", "A stranger's tool list becomes valid manifests or none.",
+     "tests/failure/test_ocm_imports.py::test_a_tool_list_becomes_valid_manifests_or_none"),
+    ("no-overwriting-import", "issue 8 item 3", "Agents of two publishers do not overwrite each other.",
+     "tests/failure/test_ocm_imports.py"
+     "::test_agents_of_two_publishers_under_one_name_do_not_overwrite_each_other"),
     ("tls", "issue 8 item 6", "mtls shows the named certificate.",
      "tests/unit/ocm/endpoints/test_tls.py::test_mtls_shows_the_named_certificate"),
     ("a2a-sdk", "issue 8 items 3, 6", "An agent of the published A2A SDK is called by the manifest of its card.",

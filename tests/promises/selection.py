@@ -38,6 +38,19 @@ PROMISES: tuple[Promise, ...] = (
         _ENGINE + "test_a_prior_settles_a_tie_and_never_beats_the_words",
     ),
     Promise(
+        "selection.many-at-once",
+        "issue 8 item 8",
+        "Two hundred calls while definitions change each get a right answer",
+        "tests/failure/test_hostile_selection.py"
+        "::test_two_hundred_calls_while_definitions_change_each_get_a_right_answer",
+    ),
+    Promise(
+        "selection.killed",
+        "issue 8 item 8",
+        "A kill in between costs the calls under way and nothing else",
+        "tests/failure/test_hostile_selection.py::test_a_kill_in_between_costs_the_calls_under_way_and_nothing_else",
+    ),
+    Promise(
         "selection.required", "D29", "All required ids must match", _WISHES + "test_every_required_id_must_match"
     ),
     Promise(

@@ -160,3 +160,57 @@ def test_every_capability_links_to_its_manifest(page: Page) -> None:
         "manifests/acme/refund/capability.json",
         "manifests/acme/translate/capability.json",
     ]
+
+
+_HOSTILE = (
+    "</title></style></script><script>owned = 1</script>",
+    '"><img src=x onerror="owned = 1">',
+    "' onmouseover='owned = 1' x='",
+    "<!--",
+    "]]><svg/onload=owned=1>",
+    "javascript:owned=1",
+    "\u202e dlrow \u2066",
+    "\ud800",
+    "\0",
+    "&lt;script&gt;owned=1&lt;/script&gt;",
+    "${owned=1}",
+)
+
+
+def test_no_field_of_a_manifest_runs_leads_away_or_breaks_out_of_its_place(browser: Browser, tmp_path: Path) -> None:
+    documents = [
+        {
+            "ocm": "1",
+            "id": f"evil/x{number}",
+            "kind": "tool",
+            **dict.fromkeys(("name", "description", "publisher", "version"), text),
+            "examples": [text],
+            "capabilities": {key: [text] for key in ("tags", "domains", "actions")},
+        }
+        for number, text in enumerate(_HOSTILE)
+    ]
+    publish(documents, tmp_path, title="".join(_HOSTILE))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(tmp_path)))
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        page = browser.open(f"http://127.0.0.1:{server.server_address[1]}/")
+        assert page.value("typeof owned") == "undefined"
+        assert page.value('document.querySelectorAll("li").length') == len(_HOSTILE)
+        assert page.value('document.querySelectorAll("script").length') == 1
+        assert page.value('document.querySelectorAll("img, svg, iframe, object, embed, link, base").length') == 0
+        leading = page.value(
+            '[...document.querySelectorAll("li a")].map((one) => one.getAttribute("href")).join(" ")'
+        )
+        wanted = sorted(f"manifests/evil/x{number}/capability.json" for number in range(len(_HOSTILE)))
+        assert sorted(str(leading).split()) == wanted
+        # Signs that turn the direction of writing end with the text they came in.
+        assert page.value(
+            '[...document.querySelectorAll("li")].every((one) => one.querySelectorAll("bdi").length >= 4)'
+        )
+        assert all(address.startswith("http://127.0.0.1:") for address in page.requests())
+        assert page.value('document.getElementById("told").textContent') == f"{len(_HOSTILE)} capabilities"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join(30)

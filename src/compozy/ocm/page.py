@@ -88,10 +88,15 @@ def _row(row: Mapping[str, object]) -> str:
     facts = [str(row[field]) for field in ("kind", "publisher", "version") if row.get(field)]
     return (
         f'<li data-kind="{escape(str(row["kind"]))}" data-terms="{text}">'
-        f'<h3><a href="{escape(str(row["path"]))}">{escape(str(row["name"]))}</a></h3>'
-        f"<p>{escape(str(row['summary']))}</p>"
-        f"<p><code>{escape(str(row['id']))}</code> · {escape(' · '.join(facts))}</p></li>\n"
+        f'<h3><a href="{escape(str(row["path"]))}">{_apart(row["name"])}</a></h3>'
+        f"<p>{_apart(row['summary'])}</p>"
+        f"<p><code>{escape(str(row['id']))}</code> · {' · '.join(map(_apart, facts))}</p></li>\n"
     )
+
+
+def _apart(text: object) -> str:
+    """Escape a text and keep signs in it that turn the direction of writing from what follows."""
+    return f"<bdi>{escape(str(text))}</bdi>"
 
 
 def _hash(text: str) -> str:
