@@ -32,6 +32,9 @@ _SECRETS_APART = ("approval_token",)
 _TEXTS_APART = (
     (re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)"), "<time>"),
     (re.compile(r"\b(ws_|(?:sess|turn|evt|int|inp|req|lease|apply|call|att|grant)-)[0-9a-f]{16}"), r"<\1>"),
+    (re.compile(r"\bart_[0-9a-f]+"), "<art_>"),
+    (re.compile(r"\bmcl_[0-9a-f]{16}"), "<mcl_>"),
+    (re.compile(r"\b(client_id|state|code_challenge)=[\w-]+"), r"\1=<\1>"),
     (re.compile(r"\bdaemon \d+"), "daemon <pid>"),
     (re.compile(r"\bwait01[0-9A-Z]+"), "<wait>"),
 )

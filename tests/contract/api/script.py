@@ -3,11 +3,13 @@
 Told without a word about the listener. Whoever adds a route adds its success here, beside those of its resource.
 """
 
+import json
 import re
 from typing import Any
 
 from tests.contract.api.recorder import ROUTES, Recorder
 from tests.kit.daemons import wait_until
+from tests.kit.mcp_remote import browse
 from tests.kit.sessions import World
 
 CAPABILITIES = '[[capabilities]]\nid = "find-code"\nsummary = "Find code."\noutcome = "Files and lines."\n'
@@ -17,34 +19,33 @@ ASK = {
     "else": [{"text": "no"}],
 }
 # Operations that nothing in a test can bring to success, and why; their refusals are compared all the same.
-ONLY_REFUSED = {
-    "beginMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
-    "getMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
-    "endMcpLogin": "needs an authorization server; lived in tests/interaction/mcp/test_oauth.py",
-    "answerSessionClarification": "only a tool of the agent asks such a question",
-    "readToolArtifact": "only an answer of a tool that is too large for its agent is kept so",
-}
+ONLY_REFUSED: dict[str, str] = {}
+FORM = {"type": "object", "properties": {"colour": {"type": "string", "title": "Which?", "enum": ["red", "blue"]}}}
+WONDER = {"sessionId": "{session}", "mode": "form", "message": "Before I go on", "requestedSchema": FORM}
 
 
-def live(world: World, rec: Recorder) -> None:
-    """Live it."""
-    _write_files(world)
+def live(world: World, rec: Recorder, guarded: str) -> None:
+    """Live it; `guarded` is the address of an MCP server that asks for a login."""
+    _write_files(world, guarded)
     _workspaces_and_agents(world, rec)
     _extensions_and_trust(world, rec)
     _settings_and_providers(rec)
     _sessions(world, rec)
     _children(world, rec)
     _a_person_answers(world, rec)
+    _a_person_says_more(world, rec)
     _prompts_that_wait(world, rec)
     _files(rec)
     _tools(rec)
+    _logins(rec)
     _reads(rec)
     _ends(world, rec)
 
 
-def _write_files(world: World) -> None:
+def _write_files(world: World, guarded: str) -> None:
     world.agent("quick", {"prompts": [[{"thought": "hm"}, {"text": "done"}]]})
     world.agent("asking", {"prompts": [[ASK]]}, permissions="approve-reads")
+    world.agent("wondering", {"prompts": [[{"request": "elicitation/create", "params": WONDER}, {"text": "{last}"}]]})
     gate = world.folder / "gate"
     slow = [{"text": "one"}, {"wait_file": str(gate)}, {"text": "end of one"}]
     world.agent("slow", {"prompts": [slow, [{"text": "two"}], [{"text": "three"}]]})
@@ -52,7 +53,11 @@ def _write_files(world: World) -> None:
     kit = world.folder / "kit"
     world.write_agent(kit / "agents", "brought")
     (kit / "extension.toml").write_text('name = "kit"\nversion = "1.0"\nagents = ["agents"]\n')
-    (world.daemon.home.root / "mcp.json").write_text('{"mcpServers": {"notes": {"command": "notes-server"}}}')
+    servers = {"notes": {"command": "notes-server"}, "vaulted": {"url": guarded}}
+    (world.daemon.home.root / "mcp.json").write_text(json.dumps({"mcpServers": servers}))
+    skill = world.workspace / ".compozy" / "skills" / "long"
+    skill.mkdir(parents=True)
+    (skill / "SKILL.md").write_text("---\nname: long\ndescription: many steps\n---\n" + "A step.\n" * 1_000)
 
 
 def _workspaces_and_agents(world: World, rec: Recorder) -> None:
@@ -159,6 +164,16 @@ def _a_person_answers(world: World, rec: Recorder) -> None:
                     rec.call("answerAttention", {"decision": "reject-once"}, attention_id=waiting[0]["id"])
 
 
+def _a_person_says_more(world: World, rec: Recorder) -> None:
+    session = _create(rec, "wondering")
+    for frame in rec.stream("sendSessionPrompt", world.prompt_body("go"), **session):
+        event = frame.get("data") if frame.get("type") == "data-compozy-event" else None
+        if isinstance(event, dict) and event.get("type") == "clarify" and not event.get("decision"):
+            (waiting,) = rec.call("listSessionClarifications", **session)["clarifications"]
+            asked = {"request_id": waiting["request_id"], **session}
+            rec.call("answerSessionClarification", {"choice_index": 1}, **asked)
+
+
 def _prompts_that_wait(world: World, rec: Recorder) -> None:
     session = _create(rec, "slow")
     turn = ""
@@ -196,11 +211,24 @@ def _tools(rec: Recorder) -> None:
     rec.call("searchSessionTools", {"query": "list sessions"})
     rec.call("explainPermission", {"agent": "asking", "workspace": rec.values["workspace_id"], "kind": "edit"})
     rec.call("invokeTool", {"input": {}, **here})
+    (kept,) = rec.call("invokeTool", {"input": {"name": "long"}, **here}, id="compozy__skill_view")["result"][
+        "artifacts"
+    ]
+    rec.call("readToolArtifact", artifact_id=kept["uri"].partition(":")[2], query={"limit": "100"})
     rec.call("createToolApproval", {"input": {}, **here})
     grant = {"tool_id": "compozy__agent_create", "decision": "allow", "scope": "tool"}
     made = rec.call("setToolApprovalGrant", grant, query=here)["grant"]
     rec.call("listToolApprovalGrants", query=here)
     rec.call("revokeToolApprovalGrant", id=made["id"], query=here)
+
+
+def _logins(rec: Recorder) -> None:
+    login = rec.call("beginMcpLogin", {"server": "vaulted"})["login"]
+    browse(login["url"])
+    quiet = Recorder(rec.client, {**rec.values, "id": login["id"]})
+    wait_until(lambda: quiet.call("getMcpLogin")["login"]["state"] != "waiting", "the login is over")
+    rec.call("getMcpLogin", id=login["id"])
+    rec.call("endMcpLogin", {"server": "vaulted"})
 
 
 def _files(rec: Recorder) -> None:

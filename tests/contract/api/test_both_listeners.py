@@ -16,6 +16,7 @@ from tests.contract.api.recorder import ROUTES, Recorder, Seen, attempt
 from tests.contract.api.script import ONLY_REFUSED, live
 from tests.kit.daemons import free_port
 from tests.kit.fake_models import model_server
+from tests.kit.mcp_remote import guarded_server
 from tests.kit.sessions import World
 
 Lives = Mapping[str, list[Seen]]
@@ -28,17 +29,18 @@ def lives(tmp_path_factory: pytest.TempPathFactory) -> Lives:
     """What came back over each listener. Both homes lie, one after the other, in the same place."""
     folder = tmp_path_factory.mktemp("life") / "of"
     port, found = free_port(), {}
-    with model_server() as models:
+    with model_server() as models, guarded_server(folder.parent) as (guarded, _):
         for name in ("tcp", "unix"):
             folder.mkdir()
-            world = World(folder, config=f'[providers.openai-compatible]\nbase_url = "{models}/v1"\n', http=True)
-            config = world.daemon.home.config_file
-            config.write_text(re.sub(r"port = \d+", f"port = {port}", config.read_text()))
+            config = f'[providers.openai-compatible]\nbase_url = "{models}/v1"\n'
+            world = World(folder, config=config + "[tools]\ndefault_max_result_bytes = 2000\n", http=True)
+            file = world.daemon.home.config_file
+            file.write_text(re.sub(r"port = \d+", f"port = {port}", file.read_text()))
             world.start()
             try:
                 with world.daemon.tcp_client() if name == "tcp" else world.daemon.client() as client:
                     rec = Recorder(client)
-                    live(world, rec)
+                    live(world, rec, guarded)
                 found[name] = rec.seen
             finally:
                 world.end()

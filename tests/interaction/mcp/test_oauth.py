@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 
 from compozy.client import ApiError
-from tests.interaction.mcp.remote import browse, guarded_server, origin, post
 from tests.interaction.mcp.stage import CONFIG, Stage, said
 from tests.kit.cli import Cli
 from tests.kit.daemons import wait_until
+from tests.kit.mcp_remote import browse, guarded_server, origin, post
 
 LOGIN = "/api/mcp/auth/login"
 

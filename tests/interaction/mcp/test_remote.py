@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from compozy.client import ApiError
-from tests.interaction.mcp.remote import program
 from tests.interaction.mcp.stage import CONFIG, Stage, said
 from tests.kit.daemons import free_port, wait_until
+from tests.kit.mcp_remote import program
 
 PLANTED = "Zp5-planted-header-key-77"
 

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 from tests.kit.daemons import free_port, wait_until
 
-_ROOT = Path(__file__).resolve().parents[3]
+_ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextlib.contextmanager
