@@ -1,9 +1,10 @@
 """A remote MCP server that asks for a login, with its own OAuth authorization server, by the SDK.
 
-    python -m tests.kit.mcp_oauth PORT TOKEN_SECONDS LOG [deny]
+    python -m tests.kit.mcp_oauth PORT TOKEN_SECONDS LOG [deny] [fixed] [no-revocation|bad-revocation]
 
-Whoever is sent to its login page is let in at once (or refused). LOG gets one line for each registration, login and
-refresh, and every token, so that tests can look for them elsewhere. `POST /revoke-all` makes every token useless.
+Whoever is sent to its login page is let in at once (or refused). LOG gets one line for each registration, login,
+refresh and revocation, and every token, so that tests can look for them elsewhere. `POST /revoke-all` makes every
+token useless. With `fixed` nobody can register: there is one client, `FIXED_CLIENT` with `FIXED_SECRET`.
 """
 
 import secrets
@@ -18,14 +19,17 @@ from mcp.server.auth.provider import (
     RefreshToken,
     construct_redirect_uri,
 )
-from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions
+from mcp.server.auth.settings import AuthSettings, ClientRegistrationOptions, RevocationOptions
 from mcp.server.mcpserver import MCPServer
 from mcp.shared.auth import OAuthClientInformationFull, OAuthToken
+from pydantic import AnyUrl
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 
 PORT, SECONDS, LOG = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
-DENIES = "deny" in sys.argv[4:]
+WORDS = sys.argv[4:]
+DENIES, IS_FIXED = "deny" in WORDS, "fixed" in WORDS
+FIXED_CLIENT, FIXED_SECRET = "compozy-desk", "fix-planted-client-secret-31"
 BASE = f"http://127.0.0.1:{PORT}"
 
 
@@ -34,11 +38,28 @@ def log(*words: str) -> None:
         file.write(" ".join(words) + "\n")
 
 
+class Desk(OAuthClientInformationFull):
+    """The client that was registered by hand; it comes back to any loopback port (RFC 8252, 7.3)."""
+
+    def validate_redirect_uri(self, redirect_uri: AnyUrl | None) -> AnyUrl:
+        assert redirect_uri is not None and redirect_uri.host == "127.0.0.1"
+        return redirect_uri
+
+
 class Authority:
     """Clients, codes and tokens, in memory."""
 
     def __init__(self) -> None:
         self.clients: dict[str, OAuthClientInformationFull] = {}
+        if IS_FIXED:
+            self.clients[FIXED_CLIENT] = Desk(
+                client_id=FIXED_CLIENT,
+                client_secret=FIXED_SECRET,
+                redirect_uris=[AnyUrl("http://127.0.0.1/")],
+                token_endpoint_auth_method="client_secret_post",
+                grant_types=["authorization_code", "refresh_token"],
+                scope="use",
+            )
         self.codes: dict[str, AuthorizationCode] = {}
         self.access: dict[str, AccessToken] = {}
         self.refresh: dict[str, RefreshToken] = {}
@@ -87,8 +108,12 @@ class Authority:
     async def load_access_token(self, token: str) -> AccessToken | None:
         return self.access.get(token)
 
-    async def revoke_token(self, token: object) -> None:
-        """Nothing asks for it."""
+    async def revoke_token(self, token: AccessToken | RefreshToken) -> None:
+        if "bad-revocation" in WORDS:
+            raise RuntimeError("not now")
+        log("revoked", token.token)
+        self.access.pop(token.token, None)
+        self.refresh.pop(token.token, None)
 
     def _grant(self, client_id: str, scopes: list[str]) -> OAuthToken:
         access, refresh = "acc-" + secrets.token_hex(20), "ref-" + secrets.token_hex(20)
@@ -117,8 +142,9 @@ def make() -> MCPServer:
             required_scopes=["use"],
             validate_token_resource=False,
             client_registration_options=ClientRegistrationOptions(
-                enabled=True, valid_scopes=["use", "more"], default_scopes=["use"]
+                enabled=not IS_FIXED, valid_scopes=["use", "more"], default_scopes=["use"]
             ),
+            revocation_options=RevocationOptions(enabled="no-revocation" not in WORDS),
         ),
     )
 

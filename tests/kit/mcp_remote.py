@@ -28,10 +28,10 @@ def program(module: str, *arguments: str, port: int) -> Iterator[subprocess.Pope
 
 
 @contextlib.contextmanager
-def guarded_server(folder: Path, *, seconds: int = 3600, deny: bool = False) -> Iterator[tuple[str, Path]]:
-    """Run a server that asks for a login; give its address and its log."""
+def guarded_server(folder: Path, *how: str, seconds: int = 3600) -> Iterator[tuple[str, Path]]:
+    """Run a server that asks for a login (`how`: see `mcp_oauth.py`); give its address and its log."""
     port, log = free_port(), folder / "authority.log"
-    words = [str(port), str(seconds), str(log), *(["deny"] if deny else [])]
+    words = [str(port), str(seconds), str(log), *how]
     with program("tests.kit.mcp_oauth", *words, port=port):
         yield f"http://127.0.0.1:{port}/mcp", log
 

@@ -241,6 +241,36 @@ PROMISES: tuple[Promise, ...] = (
         _OAUTH + "test_the_command_prints_the_address_and_waits",
     ),
     _row(
+        "logout-revokes",
+        "RFC 7009",
+        "a logout has the tokens revoked where they came from, and forgets the login whatever the server says",
+        _OAUTH + "test_a_logout_has_the_tokens_revoked_where_they_came_from",
+    ),
+    _row(
+        "logout-anyway",
+        "RFC 7009",
+        "a logout forgets the login also where the server does not revoke it",
+        _OAUTH + "test_a_logout_forgets_the_login_also_where_the_server_does_not_revoke_it",
+    ),
+    _row(
+        "pre-registered",
+        "issue 7 item 3",
+        "a client that was registered by hand logs in, renews and logs out with its own secret",
+        _OAUTH + "test_a_client_that_was_registered_by_hand_logs_in_renews_and_logs_out_with_its_own_secret",
+    ),
+    _row(
+        "idle",
+        "issue 7 item 3",
+        "a server that nobody uses is ended, one that a running session has stays",
+        "tests/unit/runtime/test_mcp_idle.py::test_a_server_of_a_running_session_stays_until_the_session_has_ended",
+    ),
+    _row(
+        "page",
+        "design §4",
+        "the commands of docs/mcp.md say what the page shows",
+        "tests/golden/test_docs_mcp.py::test_the_commands_of_the_page_say_what_it_shows",
+    ),
+    _row(
         "published",
         "issue 7, Real components",
         "published servers of npm and PyPI work through the daemon",

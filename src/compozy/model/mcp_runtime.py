@@ -50,6 +50,8 @@ class McpAuthStatus(Record, frozen=True, kw_only=True):
     scopes: tuple[str, ...] = ()
     expires_at: str = ""
     can_refresh: bool = False
+    note: str = ""
+    """What a logout could not do at the authorization server."""
 
 
 class McpAuthReport(Record, frozen=True, kw_only=True):

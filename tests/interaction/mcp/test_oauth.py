@@ -7,12 +7,15 @@ from typing import Any
 import pytest
 
 from compozy.client import ApiError
+from compozy.config.vault import Vault
 from tests.interaction.mcp.stage import CONFIG, Stage, said
 from tests.kit.cli import Cli
 from tests.kit.daemons import wait_until
 from tests.kit.mcp_remote import browse, guarded_server, origin, post
 
 LOGIN = "/api/mcp/auth/login"
+# Of tests/kit/mcp_oauth.py, which cannot be imported: it is a program.
+FIXED_CLIENT, FIXED_SECRET = "compozy-desk", "fix-planted-client-secret-31"
 
 
 def guarded(folder: Path, url: str, **auth: object) -> Stage:
@@ -86,6 +89,88 @@ def test_a_person_logs_in_and_running_sessions_get_the_tools(remote: tuple[Stage
     assert stage.wait_state("vaulted", "needs_login")
 
 
+def _revoked(log: Path) -> list[str]:
+    return [line.split()[1] for line in log.read_text().splitlines() if line.startswith("revoked ")]
+
+
+def test_a_logout_has_the_tokens_revoked_where_they_came_from(remote: tuple[Stage, Path, str]) -> None:
+    stage, log, _ = remote
+    finish(stage, begin(stage))
+    tokens = [line.split()[1] for line in log.read_text().splitlines() if line.startswith("token ")]
+    cli = Cli(stage.world.daemon.home, stage.world.workspace)
+    done = cli("mcp", "auth", "logout", "vaulted")
+    assert (done.code, done.err.strip()) == (0, "logged out at vaulted")
+    assert sorted(_revoked(log)) == sorted(tokens) and len(tokens) == 2
+    again = cli("mcp", "auth", "logout", "vaulted")
+    assert again.code != 0 and "there is no login" in again.err
+
+
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [("no-revocation", "offers no revocation"), ("bad-revocation", "did not revoke the refresh token: status 500")],
+)
+def test_a_logout_forgets_the_login_also_where_the_server_does_not_revoke_it(
+    tmp_path: Path, how: str, said: str
+) -> None:
+    with guarded_server(tmp_path, how) as (url, log):
+        stage = guarded(tmp_path, url)
+        try:
+            finish(stage, begin(stage))
+            answer = stage.world.client.request("POST", "/api/mcp/auth/logout", body={"server": "vaulted"}).json()
+            assert answer["server"]["state"] == "logged_out" and said in answer["server"]["note"]
+            assert not _revoked(log) and not leaks(stage, log)
+        finally:
+            stage.end()
+
+
+def test_a_logout_does_not_wait_for_a_server_that_has_gone(tmp_path: Path) -> None:
+    with guarded_server(tmp_path) as (url, _):
+        stage = guarded(tmp_path, url)
+        finish(stage, begin(stage))
+    try:
+        done = Cli(stage.world.daemon.home, stage.world.workspace)("mcp", "auth", "logout", "vaulted")
+        assert done.code == 0 and "could not be asked to revoke" in done.err
+        assert auth_of(stage)["state"] == "logged_out"
+    finally:
+        stage.end()
+
+
+def test_a_client_that_was_registered_by_hand_logs_in_renews_and_logs_out_with_its_own_secret(tmp_path: Path) -> None:
+    with guarded_server(tmp_path, "fixed", seconds=20) as (url, log):
+        own = {"client_id": FIXED_CLIENT, "client_secret_ref": "vault:mcp/desk", "issuer_url": origin(url)}
+        stage = guarded(tmp_path, url, registration="pre_registered", **own)
+        try:
+            # A reference that leads nowhere is told before anybody is sent anywhere.
+            with pytest.raises(ApiError) as refused:
+                begin(stage)
+            assert "mcp/desk" in refused.value.message
+            Vault(stage.world.daemon.home, {}).set("mcp/desk", FIXED_SECRET)
+            login = begin(stage)
+            assert f"client_id={FIXED_CLIENT}" in login["url"] and FIXED_SECRET not in login["url"]
+            assert finish(stage, login)["state"] == "done"
+            agent = stage.agent()
+            assert said(agent.call("mcp__vaulted__whisper", text="DESK")) == "desk"
+            words = [line.split()[0] for line in log.read_text().splitlines() if not line.startswith("token")]
+            assert "registered" not in words and {"logged-in", "refreshed"} <= set(words)
+            stage.world.client.request("POST", "/api/mcp/auth/logout", body={"server": "vaulted"})
+            assert len(_revoked(log)) == 2 and not leaks(stage, log)
+            files = [path for path in stage.world.daemon.home.root.rglob("*") if path.is_file()]
+            assert [path for path in files if FIXED_SECRET.encode() in path.read_bytes()] == []
+        finally:
+            stage.end()
+
+
+def test_a_server_where_clients_cannot_register_says_so(tmp_path: Path) -> None:
+    with guarded_server(tmp_path, "fixed") as (url, _):
+        stage = guarded(tmp_path, url)
+        try:
+            with pytest.raises(ApiError) as refused:
+                begin(stage)
+            assert refused.value.code == "mcp_login_failed" and "egist" in refused.value.message
+        finally:
+            stage.end()
+
+
 def test_a_login_survives_a_restart_and_is_renewed_when_it_ends(tmp_path: Path) -> None:
     # Shorter than what is refreshed early, so every use renews it.
     with guarded_server(tmp_path, seconds=20) as (url, log):
@@ -117,7 +202,7 @@ def test_a_login_that_the_server_takes_back_asks_for_a_person_and_never_by_itsel
 
 
 def test_a_refused_login_says_so(tmp_path: Path) -> None:
-    with guarded_server(tmp_path, deny=True) as (url, _):
+    with guarded_server(tmp_path, "deny") as (url, _):
         stage = guarded(tmp_path, url)
         try:
             login = begin(stage)

@@ -111,12 +111,14 @@ def mcp_login(
 @_place
 @pass_invocation
 def mcp_logout(invocation: Invocation, server: str, agent: str | None, workspace: str | None) -> None:
-    """Forget the login at SERVER: its tokens leave the vault, and its tools leave running sessions."""
+    """Forget the login at SERVER: its tokens leave the vault and are revoked, its tools leave running sessions."""
     refuse_agents(_WHAT)
     with connected(invocation) as client:
         context = find(client, flag=workspace)
-        answer = as_json(client.mcp.logout(server, context.id if context else "", agent or ""))
-    _say(invocation, answer, f"logged out at {server}")
+        status = client.mcp.logout(server, context.id if context else "", agent or "")
+    if status.note:
+        note(invocation, clean(status.note))
+    _say(invocation, as_json(status), f"logged out at {server}")
 
 
 @command("status", examples=("compozy mcp auth status", "compozy mcp auth status --agent reviewer -o json"))

@@ -23,6 +23,8 @@ class McpBounds:
     """A server that was ready this long starts from the first pause again."""
     idle: float = 300.0
     """A server nobody has used this long, and no running session has, is ended."""
+    look: float = 15.0
+    """Between two looks for such servers."""
     message_bytes: int = 16 << 20
     buffered: int = 64
     unasked_burst: int = 2000

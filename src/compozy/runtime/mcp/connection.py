@@ -8,22 +8,23 @@ import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import cast
 
 import httpx2
 import mcp_types as types
 import msgspec
-from mcp import Client
-from mcp.client._transport import Transport
-from mcp.client.session import ClientRequestContext, IncomingMessage
+from mcp.client.session import ClientRequestContext, ClientSession, IncomingMessage
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.dispatcher import CallOptions
 from mcp.shared.exceptions import MCPError
+from mcp.shared.inbound import MCP_PROTOCOL_VERSION_HEADER
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
 from pydantic import FileUrl, ValidationError
 
 from compozy.acp.child import Child
 from compozy.model.tool import ToolContent
 from compozy.runtime.mcp.bounds import McpBounds
-from compozy.runtime.mcp.streams import ServerPipes
+from compozy.runtime.mcp.streams import ServerPipes, Streams
 from compozy.tools.source import ToolFailed, ToolOutput
 
 # The SDK writes tracebacks about servers that misbehave; what matters is stated where the server is supervised.
@@ -58,8 +59,8 @@ class Reach:
 class Connection:
     """An open connection."""
 
-    def __init__(self, client: Client, bounds: McpBounds) -> None:
-        self._client, self._bounds = client, bounds
+    def __init__(self, session: ClientSession, wire: JSONRPCDispatcher, bounds: McpBounds) -> None:
+        self._session, self._wire, self._bounds = session, wire, bounds
 
     async def tools(self) -> tuple[object, ...]:
         """Return the server's tools as plain JSON.
@@ -69,7 +70,8 @@ class Connection:
         """
         found: list[object] = []
         cursor: str | None = None
-        if self._client.server_capabilities.tools is None:
+        offers = self._session.server_capabilities
+        if offers is None or offers.tools is None:
             return ()
         for _ in range(self._bounds.most_pages):
             page = await self._page(cursor)
@@ -86,14 +88,10 @@ class Connection:
         raise ToolFailed(f"its list of tools has more than {self._bounds.most_pages} pages")
 
     async def _page(self, cursor: str | None) -> Mapping[str, object]:
-        session = self._client.session
-        request = types.ListToolsRequest(params=types.PaginatedRequestParams(cursor=cursor) if cursor else None)
-        data = request.model_dump(by_alias=True, mode="json", exclude_none=True)
-        options: CallOptions = {}
-        # Past the SDK's check of the whole answer: one bad tool must not hide the others.
-        session._stamp(data, options)
+        # Past the session, which checks the answer as a whole: one bad tool must not hide the others.
+        options: CallOptions = {"headers": {MCP_PROTOCOL_VERSION_HEADER: self._session.protocol_version or ""}}
         try:
-            return await session._dispatcher.send_raw_request("tools/list", data.get("params"), options)
+            return await self._wire.send_raw_request("tools/list", {"cursor": cursor} if cursor else None, options)
         except MCPError as error:
             raise ToolFailed(f"it refused to list its tools: {error.error.message[:500]}") from error
 
@@ -106,7 +104,7 @@ class Connection:
         params = types.CallToolRequestParams(name=name, arguments=dict(arguments))
         request = types.CallToolRequest(params=params)
         try:
-            result = await self._client.session.send_request(
+            result = await self._session.send_request(
                 request, types.CallToolResult, request_read_timeout_seconds=seconds
             )
         except MCPError as error:
@@ -126,8 +124,8 @@ class Connection:
 async def connect_child(child: Child, folder: str, bounds: McpBounds, signals: Signals) -> AsyncIterator[Connection]:
     """Speak with a started server over its pipes."""
     pipes = ServerPipes(child, bounds, signals.ended)
-    async with _client(pipes.open(), folder, signals) as client:
-        yield Connection(client, bounds)
+    async with _open(pipes.open(), folder, bounds, signals) as connection:
+        yield connection
 
 
 @contextlib.asynccontextmanager
@@ -151,11 +149,16 @@ async def connect_remote(reach: Reach, folder: str, bounds: McpBounds, signals: 
         event_hooks={"response": [note]},
     ) as http:
         transport = streamable_http_client(reach.url, http_client=http, max_sse_event_size=bounds.message_bytes)
-        async with _client(transport, folder, signals) as client:
-            yield Connection(client, bounds)
+        # The SDK names its streams by protocols that anyio's meet.
+        streams = cast("contextlib.AbstractAsyncContextManager[Streams]", transport)
+        async with _open(streams, folder, bounds, signals) as connection:
+            yield connection
 
 
-def _client(transport: contextlib.AbstractAsyncContextManager[object], folder: str, signals: Signals) -> Client:
+@contextlib.asynccontextmanager
+async def _open(
+    transport: contextlib.AbstractAsyncContextManager[Streams], folder: str, bounds: McpBounds, signals: Signals
+) -> AsyncIterator[Connection]:
     async def roots(context: ClientRequestContext) -> types.ListRootsResult:
         uris = [types.Root(uri=FileUrl(Path(folder).as_uri()))] if folder else []
         return types.ListRootsResult(roots=uris)
@@ -164,14 +167,12 @@ def _client(transport: contextlib.AbstractAsyncContextManager[object], folder: s
         if isinstance(message, types.ToolListChangedNotification):
             signals.changed()
 
-    # The handshake that every server knows; it is also the one whose announcements need no subscription.
-    return Client(
-        _as_transport(transport), mode="legacy", message_handler=hear, list_roots_callback=roots, cache=None
-    )
-
-
-def _as_transport(given: contextlib.AbstractAsyncContextManager[object]) -> Transport:
-    return given  # type: ignore[return-value]  # anyio's streams are what the protocol describes
+    async with transport as (read, write):
+        wire = JSONRPCDispatcher(read, write)
+        async with ClientSession(dispatcher=wire, message_handler=hear, list_roots_callback=roots) as session:
+            # The handshake that every server knows; it is also the one whose announcements need no subscription.
+            await session.initialize()
+            yield Connection(session, wire, bounds)
 
 
 class _BoundedStream(httpx2.AsyncByteStream):

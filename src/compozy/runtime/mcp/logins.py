@@ -6,7 +6,6 @@ wait is bounded; what goes wrong is in the login's record. Imports nothing of th
 
 import asyncio
 import contextlib
-import importlib
 import secrets as randomness
 import time
 from collections.abc import Callable
@@ -14,11 +13,14 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from urllib.parse import parse_qs, urlsplit
 
+import msgspec
+
 from compozy.config.secrets import Secrets
 from compozy.model.errors import CompozyError, Conflict, NotFound, Unprocessable
 from compozy.model.mcp_runtime import McpAuthReport, McpAuthStatus, McpLogin
 from compozy.model.workspace import Workspace
 from compozy.runtime.mcp.oauth.kept import KeptLogin, KeptLogins
+from compozy.runtime.mcp.sdk import load
 from compozy.runtime.mcp.wanted import WantedServer, Wishes, wanted
 from compozy.runtime.mcp_servers import start_of
 from compozy.runtime.status import DaemonStatus
@@ -148,16 +150,21 @@ class McpLogins:
         )
 
     async def forget(self, name: str, workspace: str = "", agent: str = "") -> McpAuthStatus:
-        """Forget the login at a server.
+        """Forget the login at a server, and have its tokens revoked there; the note says when they could not be.
 
         Raises:
             NotFound: no such remote server, or no login at it.
         """
         one = await self._find(name, workspace, agent)
+        kept = await self._kept.get(one)
         if not await self._kept.delete(one):
             raise NotFound(f"there is no login at MCP server {name!r}", code="mcp_not_logged_in", category="mcp")
         self._on_change(name, one.defined_in)
-        return await self._status_of(one)
+        note = ""
+        if kept is not None:
+            module = await load("compozy.runtime.mcp.oauth.revoking")
+            note = await module.revoke(kept)
+        return msgspec.structs.replace(await self._status_of(one), note=note)
 
     async def report(self, workspace: str = "", agent: str = "") -> McpAuthReport:
         """Return the remote servers of a place, each with its login."""
@@ -174,7 +181,7 @@ class McpLogins:
 
     async def _run(self, login: _Login) -> None:
         try:
-            module = await asyncio.to_thread(importlib.import_module, "compozy.runtime.mcp.oauth.provider")
+            module = await load("compozy.runtime.mcp.oauth.provider")
             how = await asyncio.to_thread(start_of, login.wanted.server, self._secrets)
             async with asyncio.timeout(PERSON_SECONDS):
                 await module.log_in(

@@ -6,7 +6,6 @@ and a state; nothing is raised past this module but `ToolFailed`.
 
 import asyncio
 import contextlib
-import importlib
 import logging
 import secrets as randomness
 from collections.abc import AsyncIterator, Callable, Mapping
@@ -28,6 +27,7 @@ from compozy.runtime.mcp.bounds import McpBounds
 from compozy.runtime.mcp.entries import Offered, offered
 from compozy.runtime.mcp.journal import ProcessJournal
 from compozy.runtime.mcp.oauth.kept import KeptLogins
+from compozy.runtime.mcp.sdk import load
 from compozy.runtime.mcp.wanted import WantedServer
 from compozy.runtime.mcp_servers import start_of
 from compozy.tools.source import ToolEntry, ToolFailed, ToolOutput
@@ -221,7 +221,8 @@ class McpServerRun:
                 except TimeoutError:
                     raise _Ended(f"it did not say hello and list its tools within {self._bounds.start:g} s") from None
                 self._connection = connection
-                self._ready_since = asyncio.get_running_loop().time()
+                # Whoever had it started has not used it yet.
+                self.last_used = self._ready_since = asyncio.get_running_loop().time()
                 self._move("ready")
                 await self._serve(connection)
         except Exception as error:  # noqa: BLE001 - supervisor: whatever a server makes of its connection ends here
@@ -256,7 +257,7 @@ class McpServerRun:
     @contextlib.asynccontextmanager
     async def _opened(self) -> "AsyncIterator[Connection]":
         # In a thread: the SDK takes a second to load, once in the daemon's life.
-        module = await asyncio.to_thread(importlib.import_module, "compozy.runtime.mcp.connection")
+        module = await load("compozy.runtime.mcp.connection")
         how = await asyncio.to_thread(start_of, self.wanted.server, self._backing.secrets)
         signals: Signals = module.Signals(changed=self._tools_changed.set, ended=self._end)
         opened = self._remote(module, how, signals) if self.wanted.is_remote else self._started(module, how, signals)

@@ -20,7 +20,6 @@ from compozy.tools.source import ToolCall, ToolEntry, ToolFailed, ToolListing, T
 
 _KEPT = 64
 _NOTHING = ToolListing(entries=())
-_LOOK_SECONDS = 15.0
 
 
 class McpSource:
@@ -34,6 +33,7 @@ class McpSource:
         self._listeners: list[Callable[[], None]] = []
         self._kept: OrderedDict[tuple[tuple[str, int], ...], ToolListing] = OrderedDict()
         self._reaper: asyncio.Task[None] | None = None
+        self._ending: set[asyncio.Task[None]] = set()
         self._is_closed = False
 
     # --- ToolSource
@@ -106,7 +106,7 @@ class McpSource:
         self._is_closed = True
         if self._reaper is not None:
             self._reaper.cancel()
-        await asyncio.gather(*(server.close() for server in self._servers.values()))
+        await asyncio.gather(*self._ending, *(server.close() for server in self._servers.values()))
 
     # --- inside
 
@@ -155,14 +155,19 @@ class McpSource:
     async def _end_unused(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(_LOOK_SECONDS)
+            await asyncio.sleep(self._bounds.look)
             users = self._users()
             unused = [
                 key
                 for key, server in self._servers.items()
-                if key not in users and loop.time() - server.last_used > self._bounds.idle
+                if key not in users
+                and server.state != "starting"
+                and loop.time() - server.last_used > self._bounds.idle
             ]
             for key in unused:
-                await self._servers.pop(key).close()
+                # On its own: whoever ends the daemon meanwhile waits for it too.
+                ending = asyncio.create_task(self._servers.pop(key).close(), name="mcp-server-ends")
+                self._ending.add(ending)
+                ending.add_done_callback(self._ending.discard)
             if unused:
                 self._changed()

@@ -5,7 +5,6 @@ The SDK takes a second to load, once in a daemon's life; nothing here imports it
 
 import asyncio
 import contextlib
-import importlib
 import logging
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, cast
@@ -15,6 +14,7 @@ import msgspec
 from compozy import __version__
 from compozy.model.errors import CompozyError
 from compozy.model.tool import ToolInvocation, ToolResult
+from compozy.runtime.mcp.sdk import load
 from compozy.runtime.tools.faults import ToolFault
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ Refusal = Callable[[str], Exception]
 
 async def new_server(desk: Callable[[Refusal], "Desk"], *, name: str = "", instructions: str = "") -> "HostedServer":
     """Return a server, not yet running, in front of the desk that `desk` makes."""
-    module = await asyncio.to_thread(importlib.import_module, "compozy.tools.hosted.server")
+    module = await load("compozy.tools.hosted.server")
     named = {key: value for key, value in (("name", name), ("instructions", instructions)) if value}
     made = module.HostedServer(desk(cast("Refusal", module.CallRefused)), version=__version__, **named)
     return cast("HostedServer", made)

@@ -6,7 +6,6 @@ permission modes of the sessions that are started hold as always. The MCP SDK is
 """
 
 import asyncio
-import importlib
 import secrets
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from compozy.model.errors import Forbidden, Unavailable
 from compozy.model.tool import ToolDescriptor, ToolInvocation, ToolResult
+from compozy.runtime.mcp.sdk import load
 from compozy.runtime.tools.callers import Caller
 from compozy.runtime.tools.calls import Invocation
 from compozy.runtime.tools.identities import Identities
@@ -149,7 +149,7 @@ class OutsideTools:
                 raise Unavailable("the daemon ends: start it again", code="mcp_serve_unavailable")
             if self._manager is None:
                 server = await self._server("", read_only=False)
-                module = await asyncio.to_thread(importlib.import_module, "mcp.server.streamable_http_manager")
+                module = await load("mcp.server.streamable_http_manager")
                 self._manager = module.StreamableHTTPSessionManager(
                     server.lowlevel, session_idle_timeout=1800, max_sessions=MOST_CONNECTIONS
                 )

@@ -5,7 +5,6 @@ Every token is told to the redactor before anybody else sees it. Imports nothing
 
 import asyncio
 import hashlib
-import importlib
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -14,6 +13,7 @@ from compozy.config.home import Home
 from compozy.config.redaction import Redactor
 from compozy.config.vault import Vault
 from compozy.model.record import Record
+from compozy.runtime.mcp.sdk import load
 from compozy.runtime.mcp.wanted import WantedServer
 from compozy.tools.ids import canonical
 
@@ -83,7 +83,7 @@ class KeptLogins:
         kept = await self.get(wanted)
         if kept is None:
             return None
-        module = await asyncio.to_thread(importlib.import_module, "compozy.runtime.mcp.oauth.provider")
+        module = await load("compozy.runtime.mcp.oauth.provider")
         made: httpx2.Auth = module.signing(self, wanted, kept, client_secret)
         return made
 
