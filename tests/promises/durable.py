@@ -214,4 +214,18 @@ PROMISES: tuple[Promise, ...] = (
         "A session that left memory comes back with the same model, permissions, folder and servers.",
         test=_DURABLE + "test_a_session_that_left_memory_comes_back_with_the_same_model_mode_and_servers",
     ),
+    Promise(
+        "durable.backup_leftovers",
+        "issue 6 durability",
+        "What a killed backup left is removed by the next, and nothing else is.",
+        test="tests/unit/runtime/test_backups.py::"
+        "test_what_a_killed_backup_left_is_removed_by_the_next_and_nothing_else_is",
+    ),
+    Promise(
+        "durable.backup_read_only",
+        "issue 6 bad input",
+        "A home that cannot be written is backed up, or the message says how.",
+        test="tests/unit/runtime/test_backups.py::"
+        "test_a_home_that_cannot_be_written_is_backed_up_or_the_message_says_how",
+    ),
 )

@@ -58,14 +58,24 @@ def _readable(source: Path) -> sqlite3.Connection:
         reader = open_reader(source)
         try:
             _touch(reader)
-        except sqlite3.OperationalError:
+        except sqlite3.OperationalError as problem:
             reader.close()
             journal = source.with_name(f"{source.name}-wal")
-            if journal.exists():
-                raise
+            if journal.exists() and journal.stat().st_size:
+                raise _unclosed(source, problem) from problem
             reader = connect(source, "ro&immutable=1")
             _touch(reader)
         return reader
+
+
+def _unclosed(source: Path, problem: sqlite3.OperationalError) -> Exception:
+    if not problem.sqlite_errorname.startswith(("SQLITE_CANTOPEN", "SQLITE_READONLY")):
+        return problem
+    return StoreUnavailable(
+        f"the store {str(source)!r} was not closed, and what it holds since ({source.name}-wal) cannot be read where "
+        "nothing can be written: copy the home to a place where you can write, and back up the copy: "
+        f"cp -r {str(source.parent)!r} COPY && COMPOZY_HOME=COPY compozy backup FILE"
+    )
 
 
 def _touch(connection: sqlite3.Connection) -> None:

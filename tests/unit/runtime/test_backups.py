@@ -1,11 +1,15 @@
 """Backups: what is in them, what is refused, and that a swap is done once and whole (issue 6, durability)."""
 
+import fcntl
+import gzip
 import hashlib
 import io
 import json
 import os
 import shutil
 import sqlite3
+import subprocess
+import sys
 import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -83,10 +87,10 @@ async def test_a_store_in_a_folder_that_cannot_be_written_is_copied_all_the_same
 
 
 async def test_where_its_journal_cannot_be_read_the_store_is_blamed_and_no_copy_is_left(home: Home) -> None:
-    (home.root / "compozy.db-wal").write_bytes(b"")
+    (home.root / "compozy.db-wal").write_bytes(b"something that was written")
     with read_only_store(home) as store:
         copy = store.parent.parent / "to" / "copy.db"
-        with unprivileged(), pytest.raises(StoreUnavailable, match=r"home/compozy\.db' cannot be opened"):
+        with unprivileged(), pytest.raises(StoreUnavailable, match=r"home/compozy\.db' was not closed"):
             copy_store(store, copy)
         assert not copy.exists()
 
@@ -341,3 +345,75 @@ async def test_what_is_gone_is_never_put_in_place(home: Home, tmp_path: Path) ->
 )
 def test_only_known_places_of_a_home_are_written(path: str, expected: bool) -> None:
     assert belongs(path) is expected
+
+
+_DIES = """
+import os, signal, sys
+from pathlib import Path
+from compozy.config.home import Home
+from compozy.runtime.backups import making
+making._add_file = lambda *given: os.kill(os.getpid(), signal.SIGKILL)
+making.make_backup(Home(Path(sys.argv[1])), Path(sys.argv[2]))
+"""
+
+
+async def test_what_a_killed_backup_left_is_removed_by_the_next_and_nothing_else_is(
+    home: Home, tmp_path: Path
+) -> None:
+    folder = tmp_path / "kept"
+    folder.mkdir()
+    died = subprocess.run([sys.executable, "-c", _DIES, str(home.root), str(folder / "first")], check=False)
+    left = {path.name.rpartition(".")[2] for path in folder.iterdir()}
+    assert died.returncode == -9 and left == {"compozy-part", "compozy-db"}
+    mine = [
+        folder / ".notes.0123456789abcdef.part",
+        folder / ".x.compozy-part",
+        folder / "a.0123456789abcdef.compozy-db",
+    ]
+    at_work = folder / ".other.0123456789abcdef.compozy-part"
+    for path in (*mine, at_work):
+        path.write_text("mine")
+    # A backup that was begun a moment ago may not have its lock yet.
+    make_backup(home, folder / "second")
+    assert len(list(folder.iterdir())) == 2 + len(mine) + 2
+    for path in folder.iterdir():
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    with at_work.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        make_backup(home, folder / "third")
+    assert set(folder.iterdir()) == {*mine, at_work, folder / "second", folder / "third"}
+    make_backup(home, folder / "fourth")
+    assert not at_work.exists()
+
+
+@pytest.mark.parametrize("state", ["closed", "killed", "killed, without its index"])
+async def test_a_home_that_cannot_be_written_is_backed_up_or_the_message_says_how(state: str) -> None:
+    assert gzip.__name__, "loaded while everything can be read"
+    with shared_folder() as folder:
+        folder.chmod(0o777)
+        with unprivileged():
+            home = Home(folder / "home")
+            home.create()
+            store = SqliteStore(home.database)
+            await store.open()
+            await store.append_events(ID, make_drafts(10), record=make_session(ID))
+            if state == "closed":
+                await store.close()
+            log, index = (home.database.with_name(home.database.name + end) for end in ("-wal", "-shm"))
+            if state != "closed":
+                kept = {path: path.read_bytes() for path in (home.database, log, index)}
+                await store.close()
+                for path, data in kept.items():
+                    path.write_bytes(data)
+            if "without" in state:
+                index.unlink()
+            home.root.chmod(0o500)
+            try:
+                if "without" not in state:
+                    assert make_backup(home, folder / "backup").events == 10
+                else:
+                    with pytest.raises(CompozyError, match=r"was not closed.*cp -r .*compozy backup FILE"):
+                        make_backup(home, folder / "backup")
+                    assert [path.name for path in folder.iterdir()] == ["home"]
+            finally:
+                home.root.chmod(0o700)

@@ -1,15 +1,21 @@
 """Making a backup: a gzipped tar of the store at one moment and of the files of the home, old-or-new at its place.
 
-Works beside a running daemon and without one. Links are not followed. Nothing is left behind when it fails.
+Works beside a running daemon and without one. Links are not followed. Nothing is left behind when it fails; what one
+that was killed left is removed by the next that writes into the same folder.
 """
 
+import contextlib
+import fcntl
 import hashlib
 import io
 import os
+import re
 import stat
 import tarfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import msgspec
 
@@ -34,6 +40,10 @@ _LEVEL = 1
 _BLOCK = 1 << 20
 # While it is written, the name has a mark of its own around it. Linux: 255 bytes a name, 4,096 a path.
 _LONGEST_NAME, _LONGEST_PATH = 200, 3_500
+# Names that nobody else gives, because a sweep removes what has them.
+_DRAFT_END, _COPY_END = "compozy-part", "compozy-db"
+_YOUNG_SECONDS = 60.0
+_DRAFT_NAME = re.compile(rf"\..+\.[0-9a-f]{{16}}\.{_DRAFT_END}", re.DOTALL)
 
 
 def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwrite: bool = False) -> BackupReport:
@@ -51,19 +61,24 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
     """
     _check_target(home, target, overwrite)
     mark = os.urandom(8).hex()
-    copy, draft = target.with_name(f".{target.name}.{mark}.db"), target.with_name(f".{target.name}.{mark}.part")
+    copy, draft = (target.with_name(f".{target.name}.{mark}.{end}") for end in (_COPY_END, _DRAFT_END))
     try:
+        _sweep(target.parent)
         if not home.database.exists():
             raise NotFound(
                 f"{str(home.database)!r} does not exist: there is nothing to back up", code="store_missing"
             )
-        facts = copy_store(home.database, copy)
-        parts = (*PARTS, *SECRET_PARTS) if with_secrets else PARTS
-        manifest = _write(home, draft, copy, facts, parts)
-        if overwrite:
-            draft.replace(target)
-        else:
-            os.link(draft, target)
+        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+        with os.fdopen(handle, "wb") as raw:
+            # As long as it is held, somebody works on this draft and its copy.
+            _is_held_by_nobody(handle)
+            facts = copy_store(home.database, copy)
+            parts = (*PARTS, *SECRET_PARTS) if with_secrets else PARTS
+            manifest = _write(home, raw, copy, facts, parts)
+            if overwrite:
+                draft.replace(target)
+            else:
+                os.link(draft, target)
         _sync(target.parent)
     except FileExistsError as problem:
         raise _exists(target) from problem
@@ -74,8 +89,7 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
             code="backup_failed",
         ) from problem
     finally:
-        for path in (draft, copy, *(copy.with_name(copy.name + end) for end in ("-wal", "-shm", "-journal"))):
-            path.unlink(missing_ok=True)
+        _remove(draft, copy)
     return BackupReport(
         path=str(target),
         bytes=target.stat().st_size,
@@ -86,6 +100,41 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
         parts=manifest.parts,
         skipped=manifest.skipped,
     )
+
+
+def _remove(draft: Path, copy: Path) -> None:
+    # The draft last: what is without one was left behind.
+    for path in (copy, *(copy.with_name(copy.name + end) for end in ("-wal", "-shm", "-journal")), draft):
+        path.unlink(missing_ok=True)
+
+
+def _sweep(folder: Path) -> None:
+    """Remove what backups that were killed left in a folder."""
+    for path in folder.glob(f".*.{_DRAFT_END}"):
+        if not _DRAFT_NAME.fullmatch(path.name):
+            continue
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            # Somebody else's, or just gone.
+            continue
+        try:
+            found = os.fstat(handle)
+            is_old = time.time() - found.st_mtime > _YOUNG_SECONDS
+            if stat.S_ISREG(found.st_mode) and is_old and _is_held_by_nobody(handle):
+                with contextlib.suppress(OSError):
+                    _remove(path, path.with_name(path.name.removesuffix(_DRAFT_END) + _COPY_END))
+        finally:
+            os.close(handle)
+
+
+def _is_held_by_nobody(handle: int) -> bool:
+    """Take the kernel's lock on a draft, if nobody has it; it ends with the process that took it."""
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def _check_target(home: Home, target: Path, overwrite: bool) -> None:
@@ -114,35 +163,33 @@ def _exists(target: Path) -> Conflict:
     return Conflict(f"{str(target)!r} exists already; choose another name or add --force", code="backup_exists")
 
 
-def _write(home: Home, draft: Path, copy: Path, facts: StoreFacts, parts: tuple[str, ...]) -> Manifest:
+def _write(home: Home, raw: BinaryIO, copy: Path, facts: StoreFacts, parts: tuple[str, ...]) -> Manifest:
     files: list[BackupFile] = []
     skipped: list[str] = []
-    handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-    with os.fdopen(handle, "wb") as raw:
-        with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL, format=tarfile.PAX_FORMAT) as archive:
-            files.append(_add_store(archive, copy))
-            for part in parts:
-                for path in _files_below(home.root / part):
-                    name = path.relative_to(home.root).as_posix()
-                    added = _add_file(archive, path, name)
-                    if added is None:
-                        skipped.append(name)
-                    else:
-                        files.append(added)
-            manifest = Manifest(
-                schema=SCHEMA,
-                created_at=times.now(),
-                version=__version__,
-                layout=facts.layout,
-                sessions=facts.sessions,
-                events=facts.events,
-                parts=(STORE, *parts),
-                files=tuple(files),
-                skipped=tuple(skipped),
-            )
-            _add(archive, MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1), 0o600)
-        raw.flush()
-        os.fsync(raw.fileno())
+    with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL, format=tarfile.PAX_FORMAT) as archive:
+        files.append(_add_store(archive, copy))
+        for part in parts:
+            for path in _files_below(home.root / part):
+                name = path.relative_to(home.root).as_posix()
+                added = _add_file(archive, path, name)
+                if added is None:
+                    skipped.append(name)
+                else:
+                    files.append(added)
+        manifest = Manifest(
+            schema=SCHEMA,
+            created_at=times.now(),
+            version=__version__,
+            layout=facts.layout,
+            sessions=facts.sessions,
+            events=facts.events,
+            parts=(STORE, *parts),
+            files=tuple(files),
+            skipped=tuple(skipped),
+        )
+        _add(archive, MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1), 0o600)
+    raw.flush()
+    os.fsync(raw.fileno())
     return manifest
 
 
