@@ -1,7 +1,10 @@
-"""An MCP client of nothing but pipes, in the place of an agent's: starts the hosted server and takes the times.
+"""An MCP client of nothing but pipes: starts a server of ours and takes the times.
 
-Run by the scripted agent with the session's servers as JSON on its input; prints one JSON line in milliseconds: from
-the start of the relay to the answer of the first `tools/list`, and each of the calls that follow.
+    python relay_probe.py TOOL ARGUMENTS EXPECTED
+
+Run in the place of an agent's or of a foreign client, with the servers as JSON on its input; calls TOOL, whose
+answers have EXPECTED in them. Prints one JSON line in milliseconds: from the start of the first server to the answer
+of the first `tools/list`, and each of the calls that follow.
 """
 
 import json
@@ -15,6 +18,7 @@ CALLS = 50
 
 def main() -> None:
     """Measure and print."""
+    tool, arguments, expected = sys.argv[1], json.loads(sys.argv[2]), sys.argv[3].encode()
     server = json.load(sys.stdin)[0]
     env = {**os.environ, **{pair["name"]: pair["value"] for pair in server["env"]}}
     began = time.perf_counter()
@@ -38,13 +42,13 @@ def main() -> None:
     send({"method": "notifications/initialized"})
     listed = ask(2, "tools/list", {})
     first = (time.perf_counter() - began) * 1000
-    assert b"compozy__tool_list" in listed, listed
+    assert tool.encode() in listed, listed
     calls = []
     for number in range(CALLS):
         asked = time.perf_counter()
-        answer = ask(3 + number, "tools/call", {"name": "compozy__workspace_info", "arguments": {}})
+        answer = ask(3 + number, "tools/call", {"name": tool, "arguments": arguments})
         calls.append((time.perf_counter() - asked) * 1000)
-        assert b"root_dir" in answer, answer
+        assert expected in answer, answer
     relay.stdin.close()
     relay.wait(30)
     print(json.dumps({"first": first, "calls": calls}))

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import statistics
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -18,6 +19,7 @@ _TOOLS = 2_000
 _DECISIONS = 5_000
 _RELAYS = 7
 _PROBE = Path(__file__).with_name("relay_probe.py")
+_SCRIPTED = Path(__file__).resolve().parents[1] / "tests" / "kit" / "mcp_stdio.py"
 _VERBS = ("list", "create", "delete", "search", "update", "archive", "export", "merge")
 _THINGS = (
     "issue",
@@ -105,18 +107,35 @@ def search(bed: Bed) -> Figure:
     return Figure(statistics.median(times) * 1000, f"the index is built once in {built * 1000:.0f} ms")
 
 
-def _relays(bed: Bed) -> list[dict[str, object]]:
-    """Return what the probe measured in sessions of their own; the first, which loads the MCP server, is left out."""
+_PLAIN = ("compozy__workspace_info", "{}", "root_dir")
+_ECHO = ("mcp__tracker__echo", '{"text": "hello"}', "hello")
+Measured = dict[str, object]
 
-    def make(closers: contextlib.ExitStack) -> list[dict[str, object]]:
-        world = World(bed.make_folder("tools"))
+
+def _world(bed: Bed) -> World:
+    """Return a running daemon with one configured server, used by all figures of the way to a tool."""
+
+    def make(closers: contextlib.ExitStack) -> World:
+        world = World(bed.make_folder("tools"), config='[permissions]\nmode = "approve-all"\n')
         closers.callback(lambda: world.end())
+        tracker = {"command": sys.executable, "args": [str(_SCRIPTED), "good"]}
+        world.daemon.home.mcp_file.write_text(json.dumps({"mcpServers": {"tracker": tracker}}))
         world.start()
         world.agent("probed", {})
+        return world
+
+    return bed.once("tools-world", make)
+
+
+def _relays(bed: Bed, tool: tuple[str, str, str]) -> list[Measured]:
+    """Return what the probe measured in sessions of their own; the first, which loads the MCP server, is left out."""
+    world = _world(bed)
+
+    def make(closers: contextlib.ExitStack) -> list[Measured]:
         measured = []
         for number in range(_RELAYS + 1):
-            answer = world.folder / f"{number}.json"
-            program = [sys.executable, "-I", "-S", str(_PROBE)]
+            answer = world.folder / f"{tool[0]}-{number}.json"
+            program = [sys.executable, "-I", "-S", str(_PROBE), *tool]
             steps = [{"mcp_program": program}, {"touch": str(answer), "content": "{last}"}]
             session = world.create("probed")
             world.prompt(session, "!steps " + json.dumps(steps))
@@ -124,7 +143,39 @@ def _relays(bed: Bed) -> list[dict[str, object]]:
             measured.append(json.loads(answer.read_text()))
         return measured[1:]
 
-    return bed.once("relays", make)
+    return bed.once(f"relays {tool[0]}", make)
+
+
+def _outside(bed: Bed) -> list[Measured]:
+    """Return the same of clients outside, over `compozy mcp serve`; the first is left out."""
+    world = _world(bed)
+    home = {"name": "COMPOZY_HOME", "value": str(world.daemon.home.root)}
+    server = {"command": sys.executable, "args": ["-m", "compozy", "mcp", "serve"], "env": [home]}
+
+    def make(closers: contextlib.ExitStack) -> list[Measured]:
+        measured = []
+        for _ in range(_RELAYS + 1):
+            done = subprocess.run(
+                [sys.executable, "-I", "-S", str(_PROBE), "compozy__workspace_list", "{}", "workspaces"],
+                input=json.dumps([server]),
+                capture_output=True,
+                text=True,
+                check=True,
+                timeout=120,
+            )
+            measured.append(json.loads(done.stdout))
+        return measured[1:]
+
+    return bed.once("outside", make)
+
+
+def _calls(measured: list[Measured]) -> Figure:
+    calls = sorted(float(str(call)) for row in measured for call in row["calls"])  # type: ignore[attr-defined]
+    return Figure(statistics.median(calls), f"p95 {calls[int(len(calls) * 0.95)]:.1f} ms")
+
+
+def _starts(measured: list[Measured]) -> Figure:
+    return Figure(statistics.median(float(str(row["first"])) for row in measured))
 
 
 @benchmark(
@@ -136,7 +187,7 @@ def _relays(bed: Bed) -> list[dict[str, object]]:
     how=f"bind, initialize, list through the real daemon, median of {_RELAYS}; the daemon's first relay is left out",
 )
 def relay_start(bed: Bed) -> Figure:
-    return Figure(statistics.median(float(str(row["first"])) for row in _relays(bed)))
+    return _starts(_relays(bed, _PLAIN))
 
 
 @benchmark(
@@ -148,6 +199,40 @@ def relay_start(bed: Bed) -> Figure:
     how=f"compozy__workspace_info, which does next to nothing; median of 50 in each of {_RELAYS} sessions",
 )
 def hosted_call(bed: Bed) -> Figure:
-    calls = [float(str(call)) for row in _relays(bed) for call in row["calls"]]  # type: ignore[attr-defined]
-    calls.sort()
-    return Figure(statistics.median(calls), f"p95 {calls[int(len(calls) * 0.95)]:.1f} ms")
+    return _calls(_relays(bed, _PLAIN))
+
+
+@benchmark(
+    name="tools.server_call",
+    area=AREA,
+    text="a call of a configured server's tool, all of it: agent, relay, daemon, server and back",
+    unit="ms",
+    target=None,
+    how=f"a scripted server on stdio that answers at once; median of 50 in each of {_RELAYS} sessions",
+)
+def server_call(bed: Bed) -> Figure:
+    return _calls(_relays(bed, _ECHO))
+
+
+@benchmark(
+    name="tools.serve_start",
+    area=AREA,
+    text="`compozy mcp serve`: from its start to the first tools/list",
+    unit="ms",
+    target=None,
+    how=f"open, initialize, list through a daemon that runs, median of {_RELAYS}; the first is left out",
+)
+def serve_start(bed: Bed) -> Figure:
+    return _starts(_outside(bed))
+
+
+@benchmark(
+    name="tools.serve_call",
+    area=AREA,
+    text="a call over `compozy mcp serve`, all of it: client, command, daemon and back",
+    unit="ms",
+    target=None,
+    how=f"compozy__workspace_list, which does next to nothing; median of 50 in each of {_RELAYS} connections",
+)
+def serve_call(bed: Bed) -> Figure:
+    return _calls(_outside(bed))
