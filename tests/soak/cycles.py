@@ -1,6 +1,8 @@
 """Many sessions opened and closed: the daemon's descriptors and memory return to where they were (P63)."""
 
 import os
+import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +15,10 @@ DESCRIPTORS = 5
 MEMORY = 12 * 1024 * 1024
 SECOND_HALF = 3 * 1024 * 1024
 WAL = 64 * 1024 * 1024
+
+
+class CalledOff(Exception):
+    """The other part of the soak has failed."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +39,7 @@ class CycleCounts:
     after: Level
     wal: int
     processes: int
+    seconds: float
 
     @property
     def faults(self) -> list[str]:
@@ -54,7 +61,7 @@ class CycleCounts:
         """Return the summary for a person."""
         before, halfway, after = self.before, self.halfway, self.after
         return [
-            f"{self.cycles} sessions opened, prompted and stopped",
+            f"{self.cycles} sessions opened, prompted and stopped in {self.seconds:.0f} s with those of the warm-up",
             f"descriptors {before.descriptors} before, {after.descriptors} after",
             f"memory {before.memory / 2**20:.1f} MiB before, {halfway.memory / 2**20:.1f} MiB halfway, "
             f"{after.memory / 2**20:.1f} MiB after; "
@@ -71,13 +78,22 @@ def level_of(pid: int) -> Level:
     )
 
 
-def run_cycles(folder: Path, cycles: int, *, warm_up: int = WARM_UP) -> CycleCounts:
-    """Open, prompt and stop sessions one after the other; nine of ten are deleted too."""
+def run_cycles(
+    folder: Path, cycles: int, *, warm_up: int = WARM_UP, is_wanted: Callable[[], bool] = lambda: True
+) -> CycleCounts:
+    """Open, prompt and stop sessions one after the other; nine of ten are deleted too.
+
+    Raises:
+        CalledOff: it is not wanted any more.
+    """
     world = World(folder).start()
+    began = time.monotonic()
     try:
         world.agent("brief", {"prompts": [[{"text": "ok"}]]})
         before = halfway = level_of(world.daemon.pid)
         for number in range(warm_up + cycles):
+            if not is_wanted():
+                raise CalledOff
             if number == warm_up:
                 before = level_of(world.daemon.pid)
             if number == warm_up + cycles // 2:
@@ -95,6 +111,7 @@ def run_cycles(folder: Path, cycles: int, *, warm_up: int = WARM_UP) -> CycleCou
             after=level_of(world.daemon.pid),
             wal=wal.stat().st_size if wal.exists() else 0,
             processes=world.client.request("GET", "/api/daemon/processes").json()["total"],
+            seconds=time.monotonic() - began,
         )
     finally:
         world.end()

@@ -228,7 +228,15 @@ def _logins(rec: Recorder) -> None:
     quiet = Recorder(rec.client, {**rec.values, "id": login["id"]})
     wait_until(lambda: quiet.call("getMcpLogin")["login"]["state"] != "waiting", "the login is over")
     rec.call("getMcpLogin", id=login["id"])
+    # What later answers say of its tools must not depend on who was quicker.
+    wait_until(lambda: _server_state(quiet) == "ready", "the server lets us in")
     rec.call("endMcpLogin", {"server": "vaulted"})
+    wait_until(lambda: _server_state(quiet) == "needs_login", "the server does so no more")
+
+
+def _server_state(quiet: Recorder) -> str:
+    rows = quiet.call("getMcpStatus")["mcp"]["servers"]
+    return next((str(row["state"]) for row in rows if row["name"] == "vaulted"), "")
 
 
 def _files(rec: Recorder) -> None:
