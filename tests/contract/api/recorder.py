@@ -130,6 +130,9 @@ class Recorder:
             if "restarts" in value:
                 # How far a server has come with its start is of the moment.
                 value = {name: value[name] for name in ("name", "transport", "defined_in")}
+            if isinstance(value.get("summary"), dict) and "counts_by_severity" in value["summary"]:
+                # A doctor's report counts those too; its items are compared.
+                value = {name: inner for name, inner in value.items() if name not in ("summary", "status")}
             return {self.settled(name): self.settled(inner, name) for name, inner in value.items()}
         if isinstance(value, list):
             kept = [one for one in value if not (isinstance(one, dict) and one.get("category") == "mcp")]
