@@ -24,3 +24,9 @@ class Embedder(Protocol):
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Return one row of length one for each text, shape (texts, dimensions); the same text gives the same row."""
         ...
+
+
+def cosines(rows: Vectors, one: Vectors) -> Vectors:
+    """Return the cosine of each of the rows with one vector, all of length one."""
+    # Not `rows @ one`: BLAS shares even this among threads, and on a busy machine one then waits for the other.
+    return np.asarray(np.einsum("rd,d->r", rows, one), dtype=np.float32)

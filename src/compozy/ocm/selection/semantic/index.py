@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compozy.ocm.selection.documents import Document
-from compozy.ocm.selection.semantic.embedder import Vectors
+from compozy.ocm.selection.semantic.embedder import Vectors, cosines
 
 # Chosen on every fourth of ToolE's training rows by random search; docs/selection.md says how.
 _PLAIN = {"description": 2.2, "sentence": 1.6, "named": 0.9, "name": 0.9}
@@ -90,9 +90,9 @@ class SemanticIndex:
         """Return how near each document is to a task (a row of length one): -1 to 1, shape (documents,)."""
         if not self.size or not len(self._vectors):
             return np.zeros(self.size, dtype=np.float32)
-        cosines = self._vectors @ task
-        found = {part: numbers.best(cosines) for part, numbers in self._parts.items()}
-        found["middle"] = self._middles @ task
+        near = cosines(self._vectors, task)
+        found = {part: numbers.best(near) for part, numbers in self._parts.items()}
+        found["middle"] = cosines(self._middles, task)
         total = sum(self._weights[part] * values for part, values in found.items())
         return np.asarray(total, dtype=np.float32)
 

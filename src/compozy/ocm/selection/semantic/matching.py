@@ -12,7 +12,7 @@ import numpy as np
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.matching import Matched
-from compozy.ocm.selection.semantic.embedder import Embedder, Vectors
+from compozy.ocm.selection.semantic.embedder import Embedder, Vectors, cosines
 from compozy.ocm.selection.semantic.index import SemanticIndex
 from compozy.ocm.selection.semantic.likelihood import Evidence, read_background
 from compozy.ocm.selection.semantic.vectors import Progress, VectorCache
@@ -62,7 +62,7 @@ class SemanticMatcher:
         totals = np.maximum(near, 0.0) * MEANING + combine(scores, admitted) * said
         found = np.flatnonzero((totals > 0) & admitted)
 
-        evidence = Evidence(self._background @ vector, near, admitted)
+        evidence = Evidence(cosines(self._background, vector), near, admitted)
 
         def confidence(number: int) -> float:
             said, covered = float(scores.groups[number]), float(scores.coverage[number])
