@@ -5,10 +5,12 @@ They take the sections of a manifest and a few fields of their own; `id` and `ki
 
 from collections.abc import Iterator, Mapping
 
+from compozy.ocm.checks import FIELD_CHECKS, check_word
 from compozy.ocm.grammar import FIELDS, KINDS, FieldType
 from compozy.ocm.problems import Problem
 from compozy.ocm.target import Target, from_manifest
-from compozy.ocm.validate import FIELD_CHECKS, check_word, cut_short, problem_of, unknown_key, validate
+from compozy.ocm.validate import cut_short, validate
+from compozy.ocm.wording import problem_of, unknown_key
 
 EXTRA_FIELDS: dict[str, FieldType] = {
     "enabled": "flag",
