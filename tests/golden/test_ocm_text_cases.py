@@ -8,8 +8,9 @@ import pytest
 
 from compozy.ocm.endpoints.binding import bind_endpoint
 from compozy.ocm.endpoints.errors import EndpointRefused
+from compozy.ocm.entries import CatalogueError, Entry
 from compozy.ocm.json_text import JsonText
-from compozy.ocm.loading import CatalogueError, Entry, load, read, read_document, target_of
+from compozy.ocm.loading import load, read, read_document, target_of
 from compozy.ocm.problems import Problem
 from compozy.ocm.target import from_manifest, to_manifest
 from compozy.ocm.validate import errors

@@ -10,9 +10,10 @@ from pathlib import Path
 import pytest
 
 from compozy.documents.source import InvalidUtf8, SourceText
+from compozy.ocm.entries import Loaded
 from compozy.ocm.formatting import format_json, format_yaml
 from compozy.ocm.lint import advise
-from compozy.ocm.loading import Loaded, read_document, target_of
+from compozy.ocm.loading import read_document, target_of
 from compozy.ocm.target import to_manifest
 from compozy.ocm.writing import manifest_digest, to_json, to_yaml
 from compozy.ocm.yaml_text import YamlText

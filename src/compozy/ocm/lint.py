@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
 
 from compozy.model.diagnostic import Severity
-from compozy.ocm.loading import Entry
+from compozy.ocm.entries import Entry
 from compozy.ocm.problems import Problem
 from compozy.ocm.target import Target, from_manifest
 from compozy.ocm.validate import errors, validate

@@ -8,7 +8,7 @@ import gc
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,9 +16,8 @@ import msgspec
 from compozy.documents.limits import MAX_PROBLEMS
 from compozy.documents.problems import Path
 from compozy.documents.source import SourceText
-from compozy.model.diagnostic import Position, Severity
-from compozy.model.errors import InvalidRequest
-from compozy.model.record import Record
+from compozy.model.diagnostic import Severity
+from compozy.ocm.entries import CatalogueError, Entry, Loaded, line_of
 from compozy.ocm.native import from_native, validate_native
 from compozy.ocm.places import span_of_field
 from compozy.ocm.problems import Problem, TextProblem
@@ -34,73 +33,6 @@ Check = Callable[[object], list[Problem]]
 # The entry of a catalogue that a field path leads into.
 _ENTRY = re.compile(r"(?:targets)?\[[0-9]+\]")
 _KEY_CODES = frozenset(("unknown-field", "unknown-endpoint-key", "merge-key"))
-
-
-class Entry(Record, frozen=True, kw_only=True):
-    """One manifest or native entry as read, with its place and its problems."""
-
-    document: object
-    path: str
-    position: Position | None = None
-    is_native: bool = False
-    problems: tuple[Problem, ...] = ()
-
-    @property
-    def id(self) -> str | None:
-        """The id as written, or None where there is no text."""
-        found = self.document.get("id") if isinstance(self.document, Mapping) else None
-        return found if isinstance(found, str) else None
-
-    @property
-    def place(self) -> str:
-        """The place as messages name it."""
-        return f"{self.path}:{self.position.line}" if self.position is not None else self.path
-
-    @property
-    def is_valid(self) -> bool:
-        """Whether it can be used."""
-        return all(problem.severity is not Severity.ERROR for problem in self.problems)
-
-
-class Loaded(msgspec.Struct, kw_only=True):
-    """What a run read. `problems` are those that belong to no entry; `texts` hold the files with problems."""
-
-    files: int = 0
-    entries: list[Entry] = []
-    problems: list[Problem] = []
-    texts: dict[str, str] = {}
-    order: dict[str, int] = {}
-    """The paths in the order they were read."""
-
-    def all_problems(self) -> list[Problem]:
-        """Every problem, of files and entries, in the order of the files."""
-        found = [*self.problems, *(problem for entry in self.entries for problem in entry.problems)]
-        last = len(self.order)
-        return sorted(found, key=lambda one: (self.order.get(one.path, last), *_line(one)))
-
-    def fails(self, *, strict: bool = False) -> bool:
-        """Whether something is wrong: errors, or warnings too when strict."""
-        return any(strict or problem.severity is Severity.ERROR for problem in self.all_problems())
-
-    @property
-    def manifests(self) -> list[Entry]:
-        return [entry for entry in self.entries if not entry.is_native]
-
-
-class CatalogueError(InvalidRequest):
-    """Manifests that cannot be loaded; `problems` lists everything that is wrong in all files."""
-
-    default_code = "manifest_invalid"
-    category = "ocm"
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        bad = [problem for problem in problems if problem.severity is Severity.ERROR] or list(problems)
-        first = bad[0]
-        where = f"{first.path}:{first.position.line}" if first.position else first.path
-        rest = f" (and {len(bad) - 1} more)" if len(bad) > 1 else ""
-        said = first.message if first.message.startswith(f"{where}: ") else f"{where}: {first.message}"
-        super().__init__(f"{said}{rest}; see `compozy ocm validate`", code=self.default_code)
-        self.problems = tuple(problems)
 
 
 def load(paths: Iterable[str | os.PathLike[str]], *, stdin: bytes | None = None) -> list[Entry]:
@@ -228,7 +160,7 @@ class _File:
         position = None
         if span is not None:
             position = self.source.position(self.source.to_file(span[0]))
-        problems.sort(key=_line)
+        problems.sort(key=line_of)
         self.errors += sum(problem.severity is Severity.ERROR for problem in problems)
         self.loaded.entries.append(
             Entry(document=value, path=self.path, position=position, is_native=is_native, problems=tuple(problems))
@@ -324,10 +256,6 @@ def _read_value(file: _File, value: object, base: Path, *, single: bool) -> None
 def _is_meant_as_manifest(value: Mapping[object, object]) -> bool:
     """Whether a mapping is judged as one manifest: so that one whose version is missing or misspelled is told so."""
     return "ocm" in value or ("targets" not in value and (not value or "id" in value or "OCM" in value))
-
-
-def _line(problem: Problem) -> tuple[int, int]:
-    return (problem.position.line, problem.position.column) if problem.position is not None else (0, 0)
 
 
 def _find_duplicates(loaded: Loaded) -> None:

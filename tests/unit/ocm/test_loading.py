@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from compozy.ocm.loading import CatalogueError, load, load_targets, read
+from compozy.ocm.entries import CatalogueError
+from compozy.ocm.loading import load, load_targets, read
 from tests.kit.unprivileged import shared_folder, unprivileged
 
 

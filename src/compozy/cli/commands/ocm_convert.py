@@ -15,7 +15,7 @@ from compozy.cli.ocm.command import (
     refuse_standard_output,
 )
 from compozy.cli.output import write
-from compozy.ocm.loading import Entry
+from compozy.ocm.entries import Entry
 
 
 @ocm_command(

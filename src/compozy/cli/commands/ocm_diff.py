@@ -10,7 +10,7 @@ from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, is_strict, ocm_command, valid_entries, wants_findings
 from compozy.cli.output import clean, one_line, write
 from compozy.model.diagnostic import Severity
-from compozy.ocm.loading import Entry
+from compozy.ocm.entries import Entry
 from compozy.ocm.problems import Problem
 from compozy.ocm.sources import STDIN
 

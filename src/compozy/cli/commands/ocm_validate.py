@@ -8,7 +8,7 @@ from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, ocm_command, read_paths
 from compozy.cli.output import clean, one_line, write, write_json
 from compozy.model.diagnostic import Severity
-from compozy.ocm.loading import Loaded
+from compozy.ocm.entries import Loaded
 from compozy.ocm.problems import Problem
 
 _LONGEST_ID = 500

@@ -14,7 +14,8 @@ from compozy.cli.invocation import FORMATS, Invocation
 from compozy.documents.limits import MAX_FILE_BYTES
 from compozy.model.diagnostic import Severity
 from compozy.model.errors import EXIT_GENERIC, InvalidRequest, LocalError
-from compozy.ocm.loading import CatalogueError, Check, Entry, Loaded, read
+from compozy.ocm.entries import CatalogueError, Entry, Loaded
+from compozy.ocm.loading import Check, read
 from compozy.ocm.problems import Problem
 from compozy.ocm.sources import STDIN
 

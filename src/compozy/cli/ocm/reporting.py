@@ -12,7 +12,7 @@ from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, mark_reported
 from compozy.cli.output import write, write_json, write_json_line
 from compozy.model.diagnostic import Diagnostic
-from compozy.ocm.loading import Loaded
+from compozy.ocm.entries import Loaded
 from compozy.ocm.problems import CODES, Problem
 from compozy.ocm.sources import STDIN, STDIN_NAME
 
