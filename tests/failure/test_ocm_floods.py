@@ -95,3 +95,10 @@ def test_a_digest_is_that_of_the_json_it_is_published_as_whatever_its_keys_are()
 def test_a_key_that_is_no_finite_number_is_refused(key: str) -> None:
     (entry,) = read_document(HEAD + "id: a\nmetadata: {x: {" + key + ": 1}}\n", "x.yaml").entries
     assert [one.code for one in entry.problems] == ["not-finite"]
+
+
+def test_no_format_lets_the_name_of_a_file_drive_the_terminal(tmp_path: Path) -> None:
+    (tmp_path / "capability.\x1b[31m\n::error::x.yaml").write_text(HEAD + "id: BAD ID\n")
+    for output in ("human", "json", "jsonl", "toon", "sarif", "github"):
+        told = refused(run(tmp_path, "lint", ".", "-o", output))
+        assert "\x1b" not in told and "\n::error::x" not in told, output

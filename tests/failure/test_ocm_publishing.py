@@ -1,5 +1,6 @@
 """Publishing, verifying, keys and outcomes against kills, rivals, full disks and files that are none (issue 8)."""
 
+import hashlib
 import json
 import os
 import signal
@@ -16,6 +17,7 @@ from compozy.model.errors import LocalError
 from compozy.ocm.folder_run import NOTE_NAME
 from compozy.ocm.index import PublishError
 from compozy.ocm.publishing import publish, verify_folder
+from compozy.ocm.selection import model_files
 from compozy.ocm.selection.model_files import load_model
 from compozy.ocm.selection.outcomes import Result, read_results, record
 from compozy.ocm.signing import SignatureError, make_keys, read_private_key, read_public_key
@@ -257,9 +259,27 @@ def test_a_damaged_model_is_said_to_be_damaged(tmp_path: Path, head: bytes) -> N
     pytest.importorskip("numpy")
     digest = "sha256:" + "0" * 64
     path = tmp_path / "model"
-    path.write_bytes(b"compozy-linear-2 " + digest.encode() + b"\n" + head + b"\n")
-    with pytest.raises(LocalError, match=r"damaged|another version"):
+    data = head + b"\n"
+    told = hashlib.sha256(data).hexdigest().encode()
+    path.write_bytes(model_files._MAGIC + digest.encode() + b" " + told + b"\n" + data)
+    with pytest.raises(LocalError, match="damaged"):
         load_model(path, digest)
+
+
+def test_a_model_with_any_byte_changed_or_cut_off_is_refused(tmp_path: Path) -> None:
+    pytest.importorskip("numpy")
+    (tmp_path / "t.yaml").write_text("- {ocm: '1', id: a, kind: tool, description: maps}\n")
+    (tmp_path / "tasks.jsonl").write_text('{"task": "draw a map", "id": "a"}\n')
+    assert run(tmp_path, "train", "tasks.jsonl", "t.yaml", "--to", "model").returncode == 0
+    path = tmp_path / "model"
+    data = path.read_bytes()
+    digest = data.split(b" ")[1].decode()
+    load_model(path, digest)
+    for place in range(0, len(data), max(len(data) // 60, 1)):
+        for damaged in (data[:place], data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]):
+            path.write_bytes(damaged)
+            with pytest.raises(LocalError):
+                load_model(path, digest)
 
 
 def test_a_file_that_changed_meanwhile_is_left_alone(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ def render(report: CheckReport) -> str:
 
 def command(one: Diagnostic) -> str:
     """Return the workflow command of one finding; everything in it is escaped, so that no file can add commands."""
-    properties = [f"file={_property(shown_path(one.path))}"]
+    properties = [f"file={_property(clean(shown_path(one.path)))}"]
     if one.position is not None:
         properties += [f"line={one.position.line}", f"col={one.position.column}"]
         if one.position.length:

@@ -53,7 +53,12 @@ def catalogue_digest(documents: Sequence[Document]) -> str:
 
 def save_model(path: Path, model: "LinearModel", digest: str) -> None:
     """Write a model; `digest` is the one of the catalogue it was trained for."""
-    write_atomically(path, _MAGIC + digest.encode() + b"\n" + model.to_bytes(), mode=0o644)
+    data = model.to_bytes()
+    write_atomically(path, _MAGIC + digest.encode() + b" " + _sum(data) + b"\n" + data, mode=0o644)
+
+
+def _sum(data: bytes) -> bytes:
+    return hashlib.sha256(data).hexdigest().encode()
 
 
 def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None" = None) -> "LinearModel":
@@ -84,7 +89,7 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
             f"the model {str(path)!r} was written by another version of compozy; train it again with `ocm train`",
             code="model_outdated",
         )
-    told = head.removeprefix(_MAGIC).decode("ascii", "replace")
+    told, _, content = head.removeprefix(_MAGIC).decode("ascii", "replace").partition(" ")
     if not head.startswith(_MAGIC) or len(told) != _DIGEST_LENGTH:
         raise LocalError(
             f"{str(path)!r} is no trained model; name a file that `ocm train` wrote", code="model_invalid"
@@ -94,6 +99,11 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
             f"the model {str(path)!r} was trained for another catalogue ({told[:15]}…, this one is {digest[:15]}…); "
             "train it again with `ocm train`",
             code="model_outdated",
+        )
+    if content.encode() != _sum(rest):
+        # Weights that were changed would choose all the same, only otherwise.
+        raise LocalError(
+            f"the model {str(path)!r} is damaged (it is not what was trained); train it again", code="model_invalid"
         )
     try:
         model: LinearModel = module.LinearModel.from_bytes(rest, embedder)
