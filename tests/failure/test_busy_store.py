@@ -2,11 +2,8 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from compozy.daemon.backups import make_backup
 from compozy.model.backup import BackupReport
@@ -16,17 +13,6 @@ from tests.kit.sessions import World
 STREAMS, EVENTS = 8, 100
 CYCLES = 250
 MIB = 1024 * 1024
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path).start()
-    yield made
-    made.end()
-
-
-def descriptors(world: World) -> int:
-    return sum(1 for _ in Path(f"/proc/{world.daemon.pid}/fd").iterdir())
 
 
 def test_eight_streams_lists_backups_and_retention_at_once_lose_nothing_and_nobody_hears_of_locks(
@@ -69,10 +55,10 @@ def test_hundreds_of_sessions_that_come_and_go_leave_no_descriptor_and_a_short_l
     world.prompt(kept)
     for _ in range(50):
         world.client.request("DELETE", world.path(world.create("ann")))
-    before = descriptors(world)
+    before = world.daemon.descriptors()
     for _ in range(CYCLES):
         world.client.request("DELETE", world.path(world.create("ann")))
-    wait_until(lambda: descriptors(world) <= before + 5, "the descriptors are back where they were")
+    wait_until(lambda: world.daemon.descriptors() <= before + 5, "the descriptors are back where they were")
     log = world.daemon.home.database.with_name("compozy.db-wal")
     assert log.stat().st_size <= 64 * MIB
     wait_until(lambda: world.daemon.home.database.stat().st_size <= 4 * MIB, "the store is small again")

@@ -16,14 +16,10 @@ def daemon(tmp_path: Path) -> Iterator[Daemon]:
     started.end()
 
 
-def descriptors(daemon: Daemon) -> int:
-    return sum(1 for _ in Path(f"/proc/{daemon.pid}/fd").iterdir())
-
-
 def test_a_thousand_connections_that_end_rudely_leave_nothing_open(daemon: Daemon) -> None:
     with daemon.client() as client:
         client.request("GET", "/api/status/identity")
-    before = descriptors(daemon)
+    before = daemon.descriptors()
     beginnings = (
         b"",
         b"GET /api/status/identity HTTP/1.1\r\n",
@@ -35,6 +31,6 @@ def test_a_thousand_connections_that_end_rudely_leave_nothing_open(daemon: Daemo
         with socket.socket(socket.AF_UNIX) as raw:
             raw.connect(str(daemon.home.socket))
             raw.sendall(beginnings[number % len(beginnings)])
-    wait_until(lambda: descriptors(daemon) <= before + 5, "the connections are closed")
+    wait_until(lambda: daemon.descriptors() <= before + 5, "the connections are closed")
     with daemon.client() as client:
         assert client.request("GET", "/api/status/identity").status == 200

@@ -27,17 +27,6 @@ MIB = 1024 * 1024
 ROOT = Path(__file__).resolve().parents[2]
 
 
-@pytest.fixture
-def world(tmp_path: Path) -> Iterator[World]:
-    made = World(tmp_path).start()
-    yield made
-    made.end()
-
-
-def descriptors(world: World) -> int:
-    return sum(1 for _ in Path(f"/proc/{world.daemon.pid}/fd").iterdir())
-
-
 def resident(world: World) -> int:
     pages = int(Path(f"/proc/{world.daemon.pid}/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE")
@@ -78,11 +67,11 @@ def test_two_hundred_subscribers_see_everything_and_leave_nothing_behind(
     world: World, opened: Callable[..., SseSocket]
 ) -> None:
     session, last = warm(world, "flood", [{"flood": 400}])
-    before, memory = descriptors(world), resident(world)
+    before, memory = world.daemon.descriptors(), resident(world)
     raw = world.path(session, f"/stream?frames=raw&after_sequence={last}")
     streams = [opened(raw) for _ in range(SUBSCRIBERS // 2)]
     watchers = [opened(world.path(session, "/stream")) for _ in range(SUBSCRIBERS // 2)]
-    assert descriptors(world) >= before + SUBSCRIBERS
+    assert world.daemon.descriptors() >= before + SUBSCRIBERS
     begin_turn(world, session)
     for gone in (*streams[:30], *watchers[:30]):
         gone.close()
@@ -101,7 +90,7 @@ def test_two_hundred_subscribers_see_everything_and_leave_nothing_behind(
         assert list(entries.values()) == page["entries"]
     for stream in (*streams, *watchers):
         stream.close()
-    wait_until(lambda: descriptors(world) <= before + READERS, "the descriptors are back where they were")
+    wait_until(lambda: world.daemon.descriptors() <= before + READERS, "the descriptors are back where they were")
     assert resident(world) - memory < 60 * MIB
 
 

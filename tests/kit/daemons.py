@@ -76,6 +76,10 @@ class Daemon:
     def is_alive(self) -> bool:
         return self.record is not None and is_same_process(self.record.pid, self.record.process_start)
 
+    def descriptors(self) -> int:
+        """Return how many files and sockets it has open."""
+        return sum(1 for _ in Path(f"/proc/{self.pid}/fd").iterdir())
+
     def client(self) -> DaemonClient:
         """Return a client over the Unix socket."""
         return connect(self.home)

@@ -153,7 +153,8 @@ def render(failure: Failure, output_format: str) -> str:
 def _sentence(failure: Failure) -> str:
     inner = failure.payload.get("error")
     if isinstance(inner, Mapping):
-        return f"{inner.get('message')}; {inner.get('action')}"
+        # The tool endpoints' errors say what to do in their message.
+        return "; ".join(str(inner[part]) for part in ("message", "action") if inner.get(part))
     request = failure.payload.get("request_id")
     return str(inner or "the daemon gave no reason") + (f" ({request} in the daemon's log)" if request else "")
 

@@ -9,8 +9,9 @@ import re
 from bisect import bisect_left
 
 from compozy.documents.limits import MAX_NESTING, MAX_PROBLEMS
+from compozy.documents.placed import entry_at
 from compozy.documents.problems import Fix, Path, Problem, Span
-from compozy.documents.text import same_field, shown
+from compozy.documents.text import shown
 
 _SPACE = re.compile(r"[ \t\n\r]*")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"')
@@ -104,21 +105,7 @@ class JsonPlaces:
         return match.end() if match else at
 
     def _entry(self, path: Path) -> tuple[Span | None, _Node] | None:
-        if self._root is None:
-            return None
-        found: tuple[Span | None, _Node] = (None, self._root)
-        for step in path:
-            node = found[1]
-            if isinstance(step, int):
-                if step >= len(node.items):
-                    return None
-                found = (None, node.items[step])
-                continue
-            name = same_field(step, node.members)
-            if name is None:
-                return None
-            found = node.members[name]
-        return found
+        return None if self._root is None else entry_at(self._root, path)
 
     def _document(self) -> _Node | None:
         try:

@@ -7,8 +7,8 @@ notes keys defined twice on its way. Knows no field.
 import re
 
 from compozy.documents.limits import MAX_NESTING
+from compozy.documents.placed import entry_at
 from compozy.documents.problems import Fix, Path, Span
-from compozy.documents.text import same_field
 
 _BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")
 _INLINE_BLANK = re.compile(r"[ \t]*")
@@ -106,19 +106,7 @@ class TomlPlaces:
         return span[0] + self._base, span[1] + self._base
 
     def _entry(self, path: Path) -> tuple[Span | None, _Node] | None:
-        found: tuple[Span | None, _Node] = (None, self._root)
-        for step in path:
-            node = found[1]
-            if isinstance(step, int):
-                if step >= len(node.items):
-                    return None
-                found = (None, node.items[step])
-                continue
-            name = same_field(step, node.members)
-            if name is None:
-                return None
-            found = node.members[name]
-        return found
+        return entry_at(self._root, path)
 
     def _document(self) -> None:
         table = self._root

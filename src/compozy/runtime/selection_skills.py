@@ -7,13 +7,8 @@ the higher layers' shadowing do not matter here: only names are counted, and a d
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from compozy.documents.files import read_regular
-from compozy.documents.skill_file import read_skill
+from compozy.catalog.skills import skills_below
 from compozy.model.agent import Agent
-
-# Contract §8: no root is searched further.
-_MOST_SKILLS = 300
-_LARGEST = 1 << 20
 
 
 def enabled_skills(agents: Sequence[Agent], roots: Iterable[Path]) -> dict[str, frozenset[str]]:
@@ -30,20 +25,4 @@ def enabled_skills(agents: Sequence[Agent], roots: Iterable[Path]) -> dict[str, 
 
 
 def _names(root: Path) -> set[str]:
-    if not root.is_dir():
-        return set()
-    names: set[str] = set()
-    for number, path in enumerate(sorted(root.rglob("SKILL.md"))):
-        if number == _MOST_SKILLS:
-            break
-        try:
-            data = read_regular(path, _LARGEST)
-        except OSError:
-            # A skill that cannot be read is not enabled for anybody.
-            continue
-        if len(data) > _LARGEST:
-            continue
-        skill, _ = read_skill(data, str(path))
-        if skill is not None:
-            names.add(skill.name)
-    return names
+    return {found.skill.name for found in skills_below(root)}

@@ -12,19 +12,15 @@ from pathlib import Path
 
 import msgspec
 
+from compozy.catalog.skills import skills_below
 from compozy.config.commands import split_command
 from compozy.config.trust_grants import file_digest
 from compozy.config.workspace_rules import WorkspaceNeed
 from compozy.documents.agents import LoadedAgent
-from compozy.documents.files import read_regular
 from compozy.documents.mcp_json import check_mcp_json
-from compozy.documents.skill_file import read_skill
 from compozy.model.definition import PERMISSION_MODES, AgentDefinition, HookDeclaration, McpServer
 from compozy.model.trust import TrustItem, TrustKind
 
-# As skills are looked for (contract §8).
-_MAX_SKILLS = 300
-_MAX_SKILL_BYTES = 4 << 20
 # `agents/NAME/AGENT.md` lies in a folder that extension.toml names; deeper is another tree.
 _DEEPEST = 12
 # A command names a program and perhaps a script and a settings file.
@@ -74,15 +70,8 @@ def config_items(needs: Iterable[WorkspaceNeed], path: str, digest: str, provide
 
 def skill_items(folder: Path, disabled: Sequence[str]) -> Iterator[TrustItem]:
     """Yield the servers and hooks of the skills below a folder."""
-    for path in _skill_files(folder):
-        try:
-            data = read_regular(path, _MAX_SKILL_BYTES)
-        except OSError:
-            continue
-        if len(data) > _MAX_SKILL_BYTES:
-            continue
-        skill, _ = read_skill(data, str(path))
-        if skill is None or skill.name in disabled:
+    for path, data, skill in skills_below(folder):
+        if skill.name in disabled:
             continue
         digest = hashlib.sha256(data).hexdigest()
         for server in skill.mcp_servers:
@@ -255,14 +244,3 @@ def _inside(roots: Sequence[str], folder: str, word: str, is_wanted: Callable[[P
     return next(
         (path for path in (real, named) if any(path.startswith(f"{root.rstrip('/')}/") for root in roots)), ""
     )
-
-
-def _skill_files(folder: Path) -> list[Path]:
-    found: list[Path] = []
-    for place, folders, files in os.walk(folder):
-        folders.sort()
-        if "SKILL.md" in files:
-            found.append(Path(place) / "SKILL.md")
-        if len(found) >= _MAX_SKILLS:
-            break
-    return found

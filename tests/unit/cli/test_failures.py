@@ -74,6 +74,11 @@ def test_identity_errors_have_a_payload_of_their_own() -> None:
     assert render(failure, "human") == "error: who are you?; set COMPOZY_AGENT\n"
 
 
+def test_a_refusal_of_the_tool_endpoints_is_its_message_and_nothing_more() -> None:
+    failure = refusal(404, {"error": {"code": "tool_not_found", "message": "it does not exist; search for another"}})
+    assert render(failure, "human").startswith("error: it does not exist; search for another\n")
+
+
 def test_a_local_error_keeps_its_exit_code_and_remedy() -> None:
     failure = describe(LocalError("no daemon; start one", exit_code=69, hint="compozy daemon start"))
     assert (failure.exit_code, failure.remedy) == (69, "compozy daemon start")

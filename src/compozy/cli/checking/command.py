@@ -17,10 +17,11 @@ from compozy.catalog.checking.run import (
     visible_targets,
 )
 from compozy.catalog.checking.targets import Kind, NothingToCheck
+from compozy.cli.checking.formats import write_for_programs
 from compozy.cli.checking.report import as_json, shown_path, summary
 from compozy.cli.groups import Command
 from compozy.cli.invocation import FORMATS, Invocation
-from compozy.cli.output import clean, write, write_json, write_json_line
+from compozy.cli.output import clean, write, write_json
 
 CHECK_FORMATS = (*FORMATS, "sarif", "github")
 
@@ -99,26 +100,10 @@ def show(
     invocation: Invocation, report: CheckReport, changes: Sequence[RepairedFile], *, strict: bool, only_diff: bool
 ) -> None:
     """Print a report in the chosen format."""
-    chosen = invocation.format
-    if chosen == "sarif":
-        from compozy.cli.checking.sarif import document  # noqa: PLC0415 - start-up cost
-
-        write_json(document(report))
-    elif chosen == "github":
-        from compozy.cli.checking.github import render as render_github  # noqa: PLC0415 - start-up cost
-
-        write(render_github(report))
-    elif chosen == "json":
+    if write_for_programs(invocation.format, report):
+        return
+    if invocation.format == "json":
         write_json(_json(report, changes, only_diff=only_diff))
-    elif chosen == "jsonl":
-        for one in report.diagnostics:
-            write_json_line({"type": "diagnostic", **as_json(one)})
-        write_json_line({"type": "summary", **summary(report)})
-    elif chosen == "toon":
-        from compozy.cli import toon  # noqa: PLC0415 - start-up cost
-
-        rows = [as_json(one) for one in report.diagnostics]
-        write(toon.render_rows("diagnostics", rows, ["path", "line", "column", "severity", "code", "message"]))
     else:
         _show_human(invocation, report, changes, strict=strict, only_diff=only_diff)
 

@@ -7,10 +7,11 @@ import click
 import msgspec
 
 from compozy.catalog.checking.run import CheckReport
+from compozy.cli.checking.formats import write_for_programs
 from compozy.cli.checking.report import as_json, summary
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.command import EXIT_INVALID_MANIFEST, mark_reported
-from compozy.cli.output import write, write_json, write_json_line
+from compozy.cli.output import write, write_json
 from compozy.model.diagnostic import Diagnostic
 from compozy.ocm.entries import Loaded
 from compozy.ocm.problems import CODES, Problem
@@ -70,27 +71,9 @@ def _first_path() -> str:
 def show_report(invocation: Invocation, report: CheckReport, *, tool: str, strict: bool) -> int:
     """Print a report in the chosen format and return the exit code."""
     mark_reported()
-    chosen = invocation.format
-    if chosen == "sarif":
-        from compozy.cli.checking.sarif import document  # noqa: PLC0415 - start-up cost
-
-        write_json(document(report, tool=tool))
-    elif chosen == "github":
-        from compozy.cli.checking.github import render as render_github  # noqa: PLC0415 - start-up cost
-
-        write(render_github(report))
-    elif chosen == "json":
+    if invocation.format == "json":
         write_json({"summary": summary(report), "diagnostics": [as_json(one) for one in report.diagnostics]})
-    elif chosen == "jsonl":
-        for one in report.diagnostics:
-            write_json_line({"type": "diagnostic", **as_json(one)})
-        write_json_line({"type": "summary", **summary(report)})
-    elif chosen == "toon":
-        from compozy.cli import toon  # noqa: PLC0415 - start-up cost
-
-        rows = [as_json(one) for one in report.diagnostics]
-        write(toon.render_rows("diagnostics", rows, ["path", "line", "column", "severity", "code", "message"]))
-    else:
+    elif not write_for_programs(invocation.format, report, tool=tool):
         from compozy.cli.checking.human import render  # noqa: PLC0415 - start-up cost
 
         write(render(report, colour=invocation.has_colour, strict=strict))

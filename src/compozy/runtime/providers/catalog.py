@@ -22,10 +22,9 @@ _COSTS = ("input", "output", "cache_read", "cache_write", "reasoning")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Heard:
-    """What a provider's own list said: the models, when it was asked, when it last answered, and its last error."""
+class _Asked:
+    """When a source was asked, when it last answered, and its last error; an empty `asked_at` means never."""
 
-    models: tuple[str, ...] = ()
     asked_at: str = ""
     answered_at: str = ""
     error: str = ""
@@ -36,17 +35,17 @@ class Heard:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Listed:
-    """What models.dev says about one provider; an empty `asked_at` means that it was never asked."""
+class Heard(_Asked):
+    """What a provider's own list said."""
+
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Listed(_Asked):
+    """What models.dev says about one provider."""
 
     models: tuple[CuratedModel, ...] = ()
-    asked_at: str = ""
-    answered_at: str = ""
-    error: str = ""
-
-    @property
-    def is_stale(self) -> bool:
-        return bool(self.error)
 
 
 # Kinds of sources of which nobody here decided what is worth showing.

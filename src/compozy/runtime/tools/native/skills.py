@@ -6,16 +6,16 @@ hides the same name farther away. Disabled skills are not offered. Conditions an
 
 import asyncio
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
 from msgspec import Meta
 
+from compozy.catalog.skills import skills_below
 from compozy.config.home import Home
 from compozy.documents.files import read_regular
-from compozy.documents.skill_file import SHOWN_DESCRIPTION, Skill, read_skill
+from compozy.documents.skill_file import SHOWN_DESCRIPTION, Skill
 from compozy.lexical.index import LexicalIndex, combine, read_query
 from compozy.lexical.words import split_name, tokens
 from compozy.model.errors import InvalidRequest, NotFound
@@ -25,7 +25,7 @@ from compozy.runtime.fleet import Fleet
 from compozy.runtime.tools.native.kit import CATALOG, Actor, Arguments, NativeTool, native
 from compozy.runtime.tools.native.places import Places
 
-_MOST_SKILLS = 300
+_MOST_FILES = 300
 _LARGEST = 1 << 20
 _WORKSPACE = "A workspace by id, name or path; the session's own when left out."
 
@@ -156,34 +156,16 @@ def _row(found: FoundSkill) -> dict[str, object]:
 
 def _read_all(folders: list[tuple[str, Path]]) -> dict[str, FoundSkill]:
     return {
-        skill.name: FoundSkill(skill=skill, path=path, source=source)
+        found.skill.name: FoundSkill(skill=found.skill, path=found.path, source=source)
         for source, folder in folders
-        for path, skill in _skills(folder)
+        for found in skills_below(folder)
     }
-
-
-def _skills(folder: Path) -> Iterator[tuple[Path, Skill]]:
-    if not folder.is_dir():
-        return
-    for number, path in enumerate(sorted(folder.rglob("SKILL.md"))):
-        if number == _MOST_SKILLS:
-            return
-        try:
-            data = read_regular(path, _LARGEST)
-        except OSError:
-            # A skill that cannot be read is not offered.
-            continue
-        if len(data) > _LARGEST:
-            continue
-        skill, _ = read_skill(data, str(path))
-        if skill is not None:
-            yield path, skill
 
 
 def _files(path: Path) -> list[str]:
     folder = path.parent
     found = (item for item in sorted(folder.rglob("*")) if item.is_file() and not item.is_symlink() and item != path)
-    return [str(item.relative_to(folder)) for _, item in zip(range(_MOST_SKILLS), found, strict=False)]
+    return [str(item.relative_to(folder)) for _, item in zip(range(_MOST_FILES), found, strict=False)]
 
 
 def _read_beside(path: Path, wanted: str) -> str:
