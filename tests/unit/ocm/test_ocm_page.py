@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from compozy import ocm
 from compozy.ocm.grammar import FIELDS, KINDS, PROTOCOLS
 from compozy.ocm.lint import advise
 from compozy.ocm.loading import read_document
@@ -45,11 +46,18 @@ def test_every_field_kind_and_protocol_is_on_the_page() -> None:
     assert not [word for word in (*FIELDS, *KINDS, *PROTOCOLS) if f"`{word}`" not in PAGE]
 
 
-def test_the_program_on_the_page_runs() -> None:
-    (program,) = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
-    names: dict[str, object] = {}
-    exec(compile(program, "docs/ocm.md", "exec"), names)
-    assert "refunds" in names
+def test_the_programs_on_the_page_run() -> None:
+    programs = re.findall(r"^```python\n(.*?)^```", PAGE, re.DOTALL | re.MULTILINE)
+    assert len(programs) == 2
+    for program in programs:
+        exec(compile(program, "docs/ocm.md", "exec"), {})
+
+
+def test_the_package_offers_exactly_what_it_names() -> None:
+    for name in ocm.__all__:
+        assert getattr(ocm, name).__name__ == name
+    with pytest.raises(AttributeError, match="'nothing'"):
+        _ = ocm.nothing
 
 
 def test_every_command_on_the_page_is_one() -> None:
