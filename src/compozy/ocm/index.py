@@ -57,16 +57,11 @@ def build_index(documents: Sequence[Mapping[str, object]]) -> dict[str, object]:
     Raises:
         PublishError: an id is not legal, or two manifests would share a path (decisions O7).
     """
-    paths: dict[str, str] = {}
+    places = Places()
     rows = []
     for document in sorted(documents, key=lambda one: str(one["id"])):
         identity = str(document["id"])
-        path = manifest_path(identity)
-        if path in paths:
-            raise PublishError(f"two manifests would be written to {path}: {paths[path]!r} and {identity!r}")
-        paths[path] = identity
-        rows.append(_row(document, identity, path))
-    _refuse_files_as_folders(paths)
+        rows.append(_row(document, identity, places.take(identity)))
     return {
         "ocm_index": INDEX_VERSION,
         "generator": f"compozy {__version__}",
@@ -75,13 +70,34 @@ def build_index(documents: Sequence[Mapping[str, object]]) -> dict[str, object]:
     }
 
 
-def _refuse_files_as_folders(paths: Mapping[str, str]) -> None:
-    for path, identity in paths.items():
+class Places:
+    """The files of manifests, each of its own: no two are one, and none lies where another needs a folder."""
+
+    def __init__(self) -> None:
+        self._owners: dict[str, str] = {}
+        self._folders: dict[str, str] = {}
+
+    def take(self, identity: str) -> str:
+        """Return the path of a manifest.
+
+        Raises:
+            PublishError: the id has none, or another manifest is in its way.
+        """
+        path = manifest_path(identity)
+        if path in self._owners:
+            raise PublishError(f"two manifests would be written to {path}: {self._owners[path]!r} and {identity!r}")
+        if path in self._folders:
+            raise PublishError(f"{self._folders[path]!r} would need a folder where the manifest of {identity!r} lies")
         parts = path.split("/")
-        for end in range(1, len(parts)):
-            owner = paths.get("/".join(parts[:end]))
-            if owner is not None:
-                raise PublishError(f"{identity!r} would need a folder where the manifest of {owner!r} lies")
+        folders = ["/".join(parts[:end]) for end in range(1, len(parts))]
+        for folder in folders:
+            if folder in self._owners:
+                raise PublishError(
+                    f"{identity!r} would need a folder where the manifest of {self._owners[folder]!r} lies"
+                )
+        self._owners[path] = identity
+        self._folders |= dict.fromkeys(folders, identity)
+        return path
 
 
 def _row(document: Mapping[str, object], identity: str, path: str) -> dict[str, object]:

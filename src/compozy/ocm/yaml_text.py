@@ -165,7 +165,7 @@ class YamlText:
                 self._note("merge-key", (*path, "<<"), message, key_node)
                 continue
             key = self._scalar(key_node, path, is_key=True)
-            name = json_key(key)
+            name = key if isinstance(key, str) else json_key(key)
             first = spelled.setdefault(name, key_node)
             if first is not key_node:
                 lines = f"lines {first.start_mark.line + 1} and {key_node.start_mark.line + 1}"

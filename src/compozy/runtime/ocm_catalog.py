@@ -16,7 +16,7 @@ from compozy.model.manifests import AgentCard, OcmCatalog, OcmIndex, Skipped
 from compozy.ocm.bridge.a2a import to_card
 from compozy.ocm.bridge.agents import to_manifests
 from compozy.ocm.bridge.drafts import BridgeError
-from compozy.ocm.index import build_index
+from compozy.ocm.index import Places, PublishError, build_index
 
 DEFAULT_PUBLISHER = "local"
 # Where a manifest of the index is, from the daemon's root.
@@ -27,6 +27,7 @@ def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
     """Return the manifests of the agents that load."""
     manifests: list[dict[str, object]] = []
     skipped: list[Skipped] = []
+    places = Places()
     for agent in agents:
         if not agent.definition_digest:
             continue
@@ -39,7 +40,9 @@ def catalog_of(agents: Sequence[Agent], publisher: str) -> OcmCatalog:
                     category_path=agent.category_path,
                     first_position=position,
                 )
-            except BridgeError as error:
+                for draft in drafts:
+                    places.take(str(draft.document["id"]))
+            except (BridgeError, PublishError) as error:
                 skipped.append(Skipped(agent=agent.name, capability=capability.id, reason=error.message))
             else:
                 manifests.extend(draft.document for draft in drafts)

@@ -63,3 +63,24 @@ def test_the_client_gives_catalog_manifest_index_and_card_as_records(running_dae
         assert client.ocm.manifest(identity, publisher="acme") in catalog.manifests
         assert identity in [row.id for row in client.ocm.index(publisher="acme").capabilities]
         assert identity in [skill.id for skill in client.ocm.card(publisher="acme").skills]
+
+
+def test_no_capability_however_it_is_named_or_told_costs_the_others_their_place(running_daemon: Daemon) -> None:
+    rows: list[dict[str, object]] = [
+        {"id": identity, "summary": "Does it", "outcome": "Done"}
+        for identity in ("good", "a" * 250, "x", "x/capability.json", "../up", "UPPER", "a" * 2_000)
+    ]
+    hostile = running_daemon.home.agents / "hostile"
+    half = running_daemon.home.agents / "half"
+    for folder, listed in ((hostile, rows), (half, [{"id": "h", "summary": "half \ud800", "outcome": "\udfff"}])):
+        folder.mkdir(parents=True)
+        (folder / "AGENT.md").write_text(f"---\nname: {folder.name}\nprovider: offline\n---\nWorks.\n")
+        (folder / "capabilities.json").write_text(json.dumps({"capabilities": listed}))
+    with running_daemon.client() as client:
+        for path in ("/api/ocm/catalog", "/.well-known/ocm.json", "/.well-known/agent-card.json"):
+            answer = client.request("GET", path)
+            assert answer.status == 200 and b"local/hostile/good" in answer.body, path
+        catalog = client.request("GET", "/api/ocm/catalog").json()
+    assert isinstance(catalog, dict)
+    skipped = {row["capability"] for row in catalog["skipped"]}
+    assert {"a" * 250, "x/capability.json", "../up", "UPPER"} <= skipped
