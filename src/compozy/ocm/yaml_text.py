@@ -155,8 +155,8 @@ class YamlText:
 
     def _mapping(self, node: Node, path: Path) -> dict[object, object]:
         result: dict[object, object] = {}
-        # How each key is spelled in JSON: what is one key there cannot be two here.
-        spelled: dict[str, Node] = {}
+        # How keys that are no text are spelled in JSON: what is one key there cannot be two here.
+        spelled: set[str] = set()
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 raise YamlProblem("a key must be plain text, not a list or mapping", span_of(key_node))
@@ -166,17 +166,20 @@ class YamlText:
                 continue
             key = self._scalar(key_node, path, is_key=True)
             name = key if isinstance(key, str) else json_key(key)
-            first = spelled.setdefault(name, key_node)
-            if first is not key_node:
-                lines = f"lines {first.start_mark.line + 1} and {key_node.start_mark.line + 1}"
-                message = f"the key {name[:80]!r} is written twice ({lines}); keep one"
-                self._note("duplicate-key", (*path, name), message, key_node)
+            if name in result or name in spelled:
+                self._note("duplicate-key", (*path, name), self._repeated(node, key_node, name), key_node)
                 continue
-            if key in result:
+            if name is not key:
+                spelled.add(name)
                 # 1 and true are two keys of YAML and one of Python: the later keeps its spelling.
-                key = name
+                key = name if key in result else key
             result[key] = self._child(value_node, path, name)
         return result
+
+    def _repeated(self, node: Node, second: Node, name: str) -> str:
+        first = self._named(node).get(name, (second, second))[0]
+        lines = f"lines {first.start_mark.line + 1} and {second.start_mark.line + 1}"
+        return f"the key {name[:80]!r} is written twice ({lines}); keep one"
 
     def _scalar(self, node: ScalarNode, path: Path, *, is_key: bool = False) -> str | bool | int | float | None:
         text: str = node.value
@@ -245,7 +248,7 @@ class YamlText:
             found = pair
         return found
 
-    def _named(self, node: MappingNode) -> dict[str, tuple[Node, Node]]:
+    def _named(self, node: Node) -> dict[str, tuple[Node, Node]]:
         """The entries of a mapping by every spelling of their keys; made once, as many problems may lie in one."""
         known = self._pairs.get(id(node))
         if known is None:
