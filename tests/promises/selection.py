@@ -20,6 +20,12 @@ PROMISES: tuple[Promise, ...] = (
         _ENGINE + "test_the_verdicts_are_those_of_the_policy_one_by_one",
     ),
     Promise(
+        "selection.other_words",
+        "issue 8 item 7",
+        "A task in other words than the catalogue's is understood without a model, and the reason names the words",
+        _ENGINE + "test_a_task_in_other_words_is_understood_and_the_reason_names_them",
+    ),
+    Promise(
         "selection.none",
         "issue 8 item 7",
         "None fits is an answer",

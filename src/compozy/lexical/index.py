@@ -1,8 +1,9 @@
 """The lexical index: BM25 over stems and the cosine of character groups, each scaled to its best, then summed.
 
-A document is a list of words; a field that counts more repeats its words. Character groups are compared word by word:
-a query first finds the words of the vocabulary that resemble its own, then their documents. The work of one query is
-bounded: the most telling words come first, and the rest is left out once enough postings were read.
+A document is a list of words; a field that counts more repeats its words. A stem also finds those that mean nearly
+the same, for less. Character groups are compared word by word: a query first finds the words of the vocabulary that
+resemble its own, then their documents. The work of one query is bounded: the most telling words come first, and the
+rest is left out once enough postings were read.
 It knows nothing of targets.
 """
 
@@ -10,21 +11,29 @@ import math
 from array import array
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
+from compozy.lexical.related import related_words
 from compozy.lexical.words import grams, stem
 
 # Chosen on ToolE's training rows; see docs/selection.md.
-K1 = 1.2
+K1 = 1.6
 B = 0.75
-WORDS_SHARE = 0.7 / 1.7
+WORDS_SHARE = 0.65
+# How much of a stem's rarity is that in English; the rest is that among the documents.
+ENGLISH_SHARE = 0.6
 GROUP_POWER = 1.5
 # How rare a word is in a catalogue of three says little: a smaller one is judged as if it had this many documents.
 FLOOR = 100
 # Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
 # most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
 SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_200
+
+# Words whose related ones are kept ready: what people ask for in a row has much in common.
+_KEPT = 1_000
 
 
 class Query(NamedTuple):
@@ -65,6 +74,8 @@ class LexicalIndex:
                     places.append(number)
         self.size = len(lengths)
         self._judged = max(self.size, FLOOR)
+        self._english = related_words()
+        self._near = lru_cache(maxsize=_KEPT)(self._find_near)
         self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
         self._weigh_stems(occurrences, lengths)
         self._weigh_groups(occurrences)
@@ -78,7 +89,7 @@ class LexicalIndex:
         self._stems: dict[str, tuple[array[int], array[float]]] = {}
         for root, places in joined.items():
             counts = sorted(Counter(places).items())
-            rarity = self._rarity(len(counts)) * (K1 + 1)
+            rarity = self._rarity(root, len(counts)) * (K1 + 1)
             values = array("d", [rarity * n / (n + saturation[place]) for place, n in counts])
             self._stems[root] = (array("I", [place for place, _ in counts]), values)
 
@@ -107,8 +118,9 @@ class LexicalIndex:
                 squares[place] += own * run
         self._scale = array("d", [1 / math.sqrt(square) if square else 0.0 for square in squares])
 
-    def _rarity(self, spread: int) -> float:
-        return math.log(1 + (self._judged - spread + 0.5) / (spread + 0.5))
+    def _rarity(self, root: str, spread: int) -> float:
+        here = math.log(1 + (self._judged - spread + 0.5) / (spread + 0.5))
+        return (1 - ENGLISH_SHARE) * here + ENGLISH_SHARE * self._english.rarity(root)
 
     def _group_rarity(self, share: float) -> float:
         return float((math.log((1 + self._judged) / (1 + self.size * share)) + 1) ** GROUP_POWER)
@@ -116,15 +128,22 @@ class LexicalIndex:
     def rarity(self, root: str) -> float:
         """Return how telling a stem is; one that no document has is the most telling of all."""
         found = self._stems.get(root)
-        return self._rarity(len(found[0]) if found else 0)
+        return self._rarity(root, len(found[0]) if found else 0)
 
-    def has(self, document: int, root: str) -> bool:
-        """Whether a document has a stem."""
-        found = self._stems.get(root)
-        if found is None:
-            return False
-        place = bisect_left(found[0], document)
-        return place < len(found[0]) and found[0][place] == document
+    def covers(self, document: int, root: str) -> float:
+        """How far a document has a stem: 1, or what the nearest related one that it has counts, or 0."""
+        own = self._stems.get(root)
+        if own is not None and _holds(own[0], document):
+            return 1.0
+        # The nearest stand first.
+        return next((strength for _, found, strength in self._near(root) if _holds(found[0], document)), 0.0)
+
+    def _find_near(self, root: str) -> list[tuple[str, "_Postings", float]]:
+        """Return the related stems that any document has, the nearest first."""
+        near = [
+            (other, self._stems[other], value) for other, value in self._english.near(root) if other in self._stems
+        ]
+        return sorted(near, key=itemgetter(2), reverse=True)
 
     def score(self, query: Query) -> Scores:
         """Score the documents that share anything with the query."""
@@ -135,21 +154,31 @@ class LexicalIndex:
         scores: dict[int, float] = {}
         read = scores.get
         work = 0
-        known = [self._stems[root] for root in query.stems if root in self._stems]
-        for places, values in sorted(known, key=_spread):
+        for (places, values), weight in self._asked(query):
             work += len(places)
             if work > self._work and scores:
                 break
             for place, value in zip(places, values, strict=True):
-                scores[place] = read(place, 0.0) + value
+                scores[place] = read(place, 0.0) + value * weight
         return scores
+
+    def _asked(self, query: Query) -> Iterator[tuple["_Postings", float]]:
+        """Yield the postings of the query's own stems, the rarest first, then of related ones, the nearest first."""
+        own = [(self._stems[root], 1.0) for root in query.stems if root in self._stems]
+        yield from sorted(own, key=_spread)
+        near: dict[str, float] = {}
+        for root in query.stems:
+            for other, _, strength in self._near(root):
+                near[other] = near.get(other, 0.0) + strength
+        for other, strength in sorted(near.items(), key=itemgetter(1), reverse=True):
+            yield self._stems[other], strength
 
     def _score_groups(self, query: Query) -> tuple[dict[int, float], float]:
         resembling, length = self._resembling(query)
         scores: dict[int, float] = {}
         read = scores.get
         work = 0
-        for word, value in sorted(resembling.items(), key=_strength):
+        for word, value in sorted(resembling.items(), key=itemgetter(1), reverse=True):
             places = self._words[word]
             work += len(places)
             if work > self._work and scores:
@@ -174,12 +203,16 @@ class LexicalIndex:
         return found, math.sqrt(square)
 
 
-def _spread(found: tuple["array[int]", "array[float]"]) -> int:
-    return len(found[0])
+_Postings = tuple["array[int]", "array[float]"]
 
 
-def _strength(found: tuple[int, float]) -> tuple[float, int]:
-    return -found[1], found[0]
+def _spread(found: tuple[_Postings, float]) -> int:
+    return len(found[0][0])
+
+
+def _holds(places: "array[int]", document: int) -> bool:
+    place = bisect_left(places, document)
+    return place < len(places) and places[place] == document
 
 
 def combine(scores: Scores, refused: Collection[int] = ()) -> dict[int, float]:

@@ -1,5 +1,9 @@
 """Why a candidate ranks where it does, in the words of the task (issue 8 item 7). It knows nothing of numbers."""
 
+from collections.abc import Mapping
+from operator import itemgetter
+
+from compozy.lexical.related import related_words
 from compozy.lexical.words import stem, tokens
 from compozy.ocm.selection.documents import Document
 
@@ -7,7 +11,10 @@ _MOST_PLACES, _MOST_WORDS = 3, 5
 
 
 def explain(document: Document, task: str) -> tuple[str, ...]:
-    """Return `its description mentions invoice, tax` lines: each word of the task once, where it is found first."""
+    """Return `its description mentions invoice, tax` lines: each word of the task once, where it is found first.
+
+    Where no word of the task is found, the words near to them in meaning are told.
+    """
     spelled: dict[str, str] = {}
     for word in tokens(task):
         spelled.setdefault(stem(word), word)
@@ -21,4 +28,21 @@ def explain(document: Document, task: str) -> tuple[str, ...]:
         f"{place} mentions {', '.join(sorted(words, key=order.__getitem__)[:_MOST_WORDS])}"
         for place, words in found.items()
     ]
-    return tuple(lines[:_MOST_PLACES]) or ("its words resemble those of the task",)
+    return (
+        tuple(lines[:_MOST_PLACES]) or _explain_near(document, spelled) or ("its words resemble those of the task",)
+    )
+
+
+def _explain_near(document: Document, spelled: Mapping[str, str]) -> tuple[str, ...]:
+    """Return `its description mentions purchase, near to buy` lines, the nearest first."""
+    near: dict[str, tuple[float, str]] = {}
+    for root, word in spelled.items():
+        for other, strength in related_words().near(root):
+            near[other] = max(near.get(other, (0.0, "")), (strength, word))
+    found: dict[str, tuple[float, str]] = {}
+    for field in document.fields:
+        for own in tokens(field.text):
+            strength, word = near.get(stem(own), (0.0, ""))
+            if word and own not in found:
+                found[own] = (strength, f"{field.place} mentions {own}, near to {word}")
+    return tuple(line for _, line in sorted(found.values(), key=itemgetter(0), reverse=True)[:_MOST_PLACES])

@@ -98,3 +98,9 @@ def test_parameters_of_a_tool_count() -> None:
         metadata={"inputSchema": {"properties": {"orbitHeight": {"description": "of the satellite"}}}},
     )
     assert Selector((tool, *CATALOGUE)).select("which orbit has the satellite").chosen == "t:x"
+
+
+def test_a_task_in_other_words_is_understood_and_the_reason_names_them() -> None:
+    outcome = Selector((*CATALOGUE, target("shopper", "Purchases shoes."))).select("buy sneakers")
+    assert outcome.chosen == "acme/shopper"
+    assert outcome.ranked[0].reasons[0] == "its description mentions purchases, near to buy"
