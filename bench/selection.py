@@ -159,7 +159,7 @@ def abstention(bed: Bed) -> Figure:
     unit="%",
     target=85,
     better="more",
-    how="linear model on every training task; needs the extra `train`",
+    how="kernel ridge model on every training task; needs the extra `train`",
 )
 def trained(bed: Bed) -> Figure:
     return judge_trained(semantic=False)
@@ -181,11 +181,11 @@ def semantic_trained(bed: Bed) -> Figure:
 def judge_trained(*, semantic: bool) -> Figure:
     """Train on all rows and judge on dev; the note says how long training took."""
     from compozy.ocm.selection.documents import read_target
-    from compozy.ocm.selection.model_files import linear
+    from compozy.ocm.selection.model_files import trainer
 
     rows, dev = data.rows("toole/train.jsonl"), data.rows("toole/dev.jsonl")
     try:
-        module = linear()
+        module = trainer()
         embedder = extras.load_embedder() if semantic else None
     except LocalError as why:
         raise Missing(why.message) from why

@@ -105,7 +105,7 @@ PROMISES: tuple[Promise, ...] = (
         "selection.train-meaning",
         "issue 8 item 7",
         "A model trained with an embedder needs the same one afterwards",
-        "tests/unit/ocm/selection/test_linear.py"
+        "tests/unit/ocm/selection/test_trained.py"
         "::test_a_model_with_meaning_is_refused_without_its_embedder_or_with_another",
     ),
     Promise(

@@ -124,9 +124,9 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
     """
     from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.extras import load_embedder  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.selection.model_files import catalogue_digest, linear, save_model  # noqa: PLC0415 - start-up cost
+    from compozy.ocm.selection.model_files import catalogue_digest, save_model, trainer  # noqa: PLC0415 - start-up cost
 
-    module = linear()
+    module = trainer()
     documents = [read_target(one) for one in read_targets(paths)]
     examples = [module.Example(task, one) for task, one in _labelled(Path(tasks))]
     model = module.train(documents, examples, embedder=load_embedder() if semantic else None)

@@ -1,7 +1,7 @@
 """Texts as rows of numbers, for the trained model: character groups in one block, words and pairs in another.
 
-Each block has the length one, so that neither drowns the other. It knows nothing of capabilities (issue 8; extra
-`compozy[train]`).
+Each block has the length one, so that the product of two texts' blocks is their cosine. It knows nothing of
+capabilities (issue 8; extra `compozy[train]`).
 """
 
 import math
@@ -16,17 +16,26 @@ from numpy.typing import NDArray
 
 from compozy.lexical.words import all_words, stem
 
-# Chosen on a held-out part of ToolE's training rows; see docs/selection.md.
+# Chosen on training rows of ToolE; see docs/selection.md.
 _SHORTEST, _LONGEST = 2, 5
-# Among many texts, what stands in a single one of them costs half the memory and decides nothing.
+# Among many texts, what stands in a single one of them costs half the memory and decides nothing; nor do the
+# character groups that a tenth of all texts have, which cost nearly all the time.
 _MANY_TEXTS = 2_000
+_COMMON = 0.1
 
 
-class Row(NamedTuple):
-    """The features of one text, by number, and how much each weighs."""
+class Block(NamedTuple):
+    """The features of one text that are of one kind, by number, and how much each weighs."""
 
     numbers: NDArray[np.int64]
     values: NDArray[np.float32]
+
+
+class Row(NamedTuple):
+    """One text."""
+
+    groups: Block
+    words: Block
 
 
 class Counts(NamedTuple):
@@ -68,25 +77,29 @@ class Vocabulary:
     @classmethod
     def of(cls, counted: Sequence[Counts]) -> "Vocabulary":
         """Return the features of these texts."""
-        spread = Counter(name for counts in counted for block in counts for name in block)
-        least = 2 if len(counted) >= _MANY_TEXTS else 1
-        kept = sorted(name for name, texts in spread.items() if texts >= least)
-        return cls({name: math.log((1 + len(counted)) / (1 + spread[name])) + 1 for name in kept})
+        groups = Counter(name for counts in counted for name in counts.groups)
+        words = Counter(name for counts in counted for name in counts.words)
+        if len(counted) >= _MANY_TEXTS:
+            most = _COMMON * len(counted)
+            groups = Counter({name: texts for name, texts in groups.items() if 2 <= texts <= most})
+            words = Counter({name: texts for name, texts in words.items() if texts >= 2})
+        kept = sorted([*groups.items(), *words.items()])
+        return cls({name: math.log((1 + len(counted)) / (1 + texts)) + 1 for name, texts in kept})
 
     def __len__(self) -> int:
         return len(self._known)
 
     def row(self, counts: Counts) -> Row:
         """Return the row of a text: logarithm of the count times rarity, each block of length one."""
-        numbers, blocks = array("q"), []
-        for block in counts:
-            values = array("f")
-            for name, count in block.items():
-                known = self._known.get(name)
-                if known is not None:
-                    numbers.append(known[0])
-                    values.append((1 + math.log(count)) * known[1])
-            weighed = np.array(values, dtype=np.float32)
-            length = float(np.sqrt(weighed @ weighed))
-            blocks.append(weighed / np.float32(length) if length else weighed)
-        return Row(np.array(numbers, dtype=np.int64), np.concatenate(blocks))
+        return Row(self._block(counts.groups), self._block(counts.words))
+
+    def _block(self, counts: Mapping[str, int]) -> Block:
+        numbers, values = array("q"), array("f")
+        for name, count in counts.items():
+            known = self._known.get(name)
+            if known is not None:
+                numbers.append(known[0])
+                values.append((1 + math.log(count)) * known[1])
+        weighed = np.array(values, dtype=np.float32)
+        length = float(np.sqrt(weighed @ weighed))
+        return Block(np.array(numbers, dtype=np.int64), weighed / np.float32(length) if length else weighed)

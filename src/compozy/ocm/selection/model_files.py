@@ -17,25 +17,25 @@ from compozy.model.extras import install_line
 from compozy.ocm.selection.documents import Document
 
 if TYPE_CHECKING:
-    from compozy.ocm.selection.linear import LinearModel
     from compozy.ocm.selection.semantic.embedder import Embedder
+    from compozy.ocm.selection.trained import TrainedModel
 
-_MAGIC = b"compozy-linear-2 "
+_MAGIC = b"compozy-trained-1 "
 # What earlier versions of this program wrote begins with this too.
-_FAMILY = b"compozy-linear-"
+_FAMILY = (b"compozy-trained-", b"compozy-linear-")
 # Ten thousand capabilities times half a million features would still be less.
 _MOST_BYTES = 4 << 30
 _DIGEST_LENGTH = len("sha256:") + 64
 
 
-def linear() -> ModuleType:
+def trainer() -> ModuleType:
     """Return the module that trains and applies models.
 
     Raises:
         LocalError: numpy is not installed.
     """
     try:
-        from compozy.ocm.selection import linear as module  # noqa: PLC0415 - start-up cost, and only an extra brings numpy
+        from compozy.ocm.selection import trained as module  # noqa: PLC0415 - start-up cost, and only an extra brings numpy
     except ImportError as error:
         raise LocalError(
             "a trained model needs numpy, which is not installed; install the extra `train`",
@@ -51,7 +51,7 @@ def catalogue_digest(documents: Sequence[Document]) -> str:
     return "sha256:" + hashlib.sha256(json.dumps(told, ensure_ascii=True).encode()).hexdigest()
 
 
-def save_model(path: Path, model: "LinearModel", digest: str) -> None:
+def save_model(path: Path, model: "TrainedModel", digest: str) -> None:
     """Write a model; `digest` is the one of the catalogue it was trained for."""
     data = model.to_bytes()
     write_atomically(path, _MAGIC + digest.encode() + b" " + _sum(data) + b"\n" + data, mode=0o644)
@@ -61,7 +61,7 @@ def _sum(data: bytes) -> bytes:
     return hashlib.sha256(data).hexdigest().encode()
 
 
-def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None" = None) -> "LinearModel":
+def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None" = None) -> "TrainedModel":
     """Read a model for the catalogue of that digest.
 
     Args:
@@ -73,7 +73,7 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
         LocalError: it cannot be read, is damaged, of an older version, or belongs to another catalogue or embedder;
             or numpy is missing.
     """
-    module = linear()
+    module = trainer()
     try:
         data = read_regular(path, _MOST_BYTES)
     except OSError as error:
@@ -106,7 +106,7 @@ def load_model(path: Path, digest: str, embedder: "Callable[[], Embedder] | None
             f"the model {str(path)!r} is damaged (it is not what was trained); train it again", code="model_invalid"
         )
     try:
-        model: LinearModel = module.LinearModel.from_bytes(rest, embedder)
+        model: TrainedModel = module.TrainedModel.from_bytes(rest, embedder)
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError, IndexError) as error:
         raise LocalError(
             f"the model {str(path)!r} is damaged ({error}); train it again", code="model_invalid"

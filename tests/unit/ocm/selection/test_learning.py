@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from compozy.model.errors import LocalError
-from compozy.ocm.selection import linear as linear_module
+from compozy.ocm.selection import trained as trained_module
 from compozy.ocm.selection.documents import read_target
 from compozy.ocm.selection.engine import Selector
 from compozy.ocm.selection.evaluation import Confusion, evaluate
-from compozy.ocm.selection.model_files import catalogue_digest, linear, load_model, save_model
+from compozy.ocm.selection.model_files import catalogue_digest, load_model, save_model, trainer
 from compozy.ocm.selection.outcomes import Result, learn, read_results, record, with_learned
 from compozy.ocm.selection.representative import choose_examples
 from compozy.ocm.target import Target
@@ -68,14 +68,14 @@ def test_a_line_that_is_no_outcome_is_named(tmp_path: Path, line: str) -> None:
 
 def test_a_trained_model_is_bound_to_its_catalogue_and_decides(tmp_path: Path) -> None:
     documents = [read_target(MAIL), read_target(SHIP)]
-    rows = [linear_module.Example(f"hoist the flag {n}", "a/mail") for n in range(5)]
-    rows += [linear_module.Example(f"weigh the parcel {n}", "a/ship") for n in range(5)]
+    rows = [trained_module.Example(f"hoist the flag {n}", "a/mail") for n in range(5)]
+    rows += [trained_module.Example(f"weigh the parcel {n}", "a/ship") for n in range(5)]
     path = tmp_path / "x.model"
-    save_model(path, linear().train(documents, rows), catalogue_digest(documents))
+    save_model(path, trainer().train(documents, rows), catalogue_digest(documents))
     model = load_model(path, catalogue_digest(documents))
     assert Selector([MAIL, SHIP], model).select("hoist the flag").chosen == "a/mail"
     assert Selector([MAIL, SHIP], model).select("weigh the parcel").chosen == "a/ship"
-    assert linear().train(documents, rows).to_bytes() == linear().train(documents, rows).to_bytes()
+    assert trainer().train(documents, rows).to_bytes() == trainer().train(documents, rows).to_bytes()
     with pytest.raises(LocalError, match="another catalogue"):
         load_model(path, catalogue_digest(documents[:1]))
     path.write_bytes(path.read_bytes()[:-7])
@@ -91,14 +91,14 @@ def test_a_trained_model_is_bound_to_its_catalogue_and_decides(tmp_path: Path) -
 
 def test_an_example_of_an_unknown_capability_is_refused() -> None:
     with pytest.raises(LocalError, match="not in the catalogue"):
-        linear_module.train([read_target(MAIL)], [linear_module.Example("x", "b/else")])
+        trained_module.train([read_target(MAIL)], [trained_module.Example("x", "b/else")])
 
 
 def test_without_numpy_a_model_says_which_extra_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "compozy.ocm.selection.linear", None)
+    monkeypatch.setitem(sys.modules, "compozy.ocm.selection.trained", None)
     import compozy.ocm.selection
 
-    monkeypatch.delattr(compozy.ocm.selection, "linear", raising=False)
+    monkeypatch.delattr(compozy.ocm.selection, "trained", raising=False)
     with pytest.raises(LocalError, match="install the extra `train`") as caught:
-        linear()
+        trainer()
     assert "-m pip install 'numpy>=" in (caught.value.hint or "")
