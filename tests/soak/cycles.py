@@ -2,7 +2,8 @@
 
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from tests.kit.sessions import World
 
 # Cycles before the baseline is taken: imports, caches and the allocator's pools fill up once.
 WARM_UP = 300
+# Sessions at a time, each in a workspace of its own.
+LANES = 1
 DESCRIPTORS = 5
 # What the bounded histories and the store's page cache may still take; in the second half memory must stand still.
 MEMORY = 12 * 1024 * 1024
@@ -81,28 +84,29 @@ def level_of(pid: int) -> Level:
 def run_cycles(
     folder: Path, cycles: int, *, warm_up: int = WARM_UP, is_wanted: Callable[[], bool] = lambda: True
 ) -> CycleCounts:
-    """Open, prompt and stop sessions one after the other; nine of ten are deleted too.
+    """Open, prompt and stop sessions, `LANES` at a time; nine of ten are deleted too.
 
     Raises:
         CalledOff: it is not wanted any more.
     """
     world = World(folder).start()
     began = time.monotonic()
+    lanes = [_lane(world, folder / f"lane-{number}") for number in range(LANES)]
+
+    def run(count: int) -> None:
+        with ThreadPoolExecutor(LANES) as pool:
+            for done in [
+                pool.submit(_cycles, lane, range(n, count, LANES), is_wanted) for n, lane in enumerate(lanes)
+            ]:
+                done.result()
+
     try:
         world.agent("brief", {"prompts": [[{"text": "ok"}]]})
-        before = halfway = level_of(world.daemon.pid)
-        for number in range(warm_up + cycles):
-            if not is_wanted():
-                raise CalledOff
-            if number == warm_up:
-                before = level_of(world.daemon.pid)
-            if number == warm_up + cycles // 2:
-                halfway = level_of(world.daemon.pid)
-            session = world.create("brief")
-            assert world.prompt(session).text == "ok"
-            world.post(session, "/stop")
-            if number % 10:
-                world.client.request("DELETE", world.path(session))
+        run(warm_up)
+        before = level_of(world.daemon.pid)
+        run(cycles // 2)
+        halfway = level_of(world.daemon.pid)
+        run(cycles - cycles // 2)
         wal = world.daemon.home.database.with_name("compozy.db-wal")
         return CycleCounts(
             cycles=cycles,
@@ -114,4 +118,22 @@ def run_cycles(
             seconds=time.monotonic() - began,
         )
     finally:
+        for lane in lanes:
+            lane.end()
         world.end()
+
+
+def _lane(world: World, folder: Path) -> World:
+    folder.mkdir()
+    return World(folder, daemon=world.daemon)
+
+
+def _cycles(lane: World, numbers: Iterable[int], is_wanted: Callable[[], bool]) -> None:
+    for number in numbers:
+        if not is_wanted():
+            raise CalledOff
+        session = lane.create("brief")
+        assert lane.prompt(session).text == "ok"
+        lane.post(session, "/stop")
+        if number % 10:
+            lane.client.request("DELETE", lane.path(session))
