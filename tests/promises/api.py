@@ -56,6 +56,12 @@ PROMISES: tuple[Promise, ...] = (
         test="tests/interaction/client/test_typed_client.py::test_a_task_runs_from_choice_to_transcript_in_records",
     ),
     Promise(
+        id="api-client-complete",
+        source="issue 4 §9",
+        text="each operation of the OpenAPI document has a method of compozy.Client, or a named reason to have none",
+        test="tests/schema/test_client_methods.py::test_each_operation_has_a_method_or_a_reason_to_have_none",
+    ),
+    Promise(
         id="api-client-is-the-cli",
         source="issue 4 §9",
         text="commands are written on compozy.Client; -o json prints what the daemon sent, nothing lost",

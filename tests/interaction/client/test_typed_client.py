@@ -62,3 +62,28 @@ def test_without_a_daemon_the_client_says_how_to_start_one(tmp_path: Path) -> No
     with pytest.raises(DaemonUnreachable) as refused:
         compozy.Client(tmp_path)
     assert refused.value.hint == "compozy daemon start"
+
+
+def test_the_first_steps_are_finished_and_shown_again(shared_daemon: Daemon) -> None:
+    with compozy.Client(shared_daemon.home.root) as client:
+        assert not client.settings.reset_onboarding().completed
+        done = client.settings.complete_onboarding()
+        assert done.completed and done.completed_at and done == client.settings.onboarding()
+        assert client.settings.reset_onboarding() == client.settings.onboarding()
+
+
+def test_a_session_is_looked_up_and_its_tools_are_those_it_sees(shared_daemon: Daemon, workspace: Path) -> None:
+    with compozy.Client(shared_daemon.home.root) as client:
+        registered = client.workspaces.resolve(str(workspace))
+        session = client.sessions.create(workspace=registered.id, agent="scout")
+        assert client.sessions.get(session.id, workspace=registered.id).id == session.id
+        with pytest.raises(ApiError) as refused:
+            client.sessions.get(session.id, workspace="ws-of-nobody")
+        assert refused.value.status == 404
+        seen = client.tools.list_of_session(session)
+        assert seen and seen == client.tools.list(session_id=session.id)
+        found = client.tools.search_of_session(session, "skill", limit=3)
+        assert found and all(tool in seen for tool in found)
+        assert client.providers.models("offline") == tuple(
+            row for row in client.providers.models() if row.provider_id == "offline"
+        )

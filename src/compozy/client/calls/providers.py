@@ -31,8 +31,8 @@ class ProviderCalls(Calls):
 
     def models(self, name: str = "", *, view: str = "") -> tuple[ModelRow, ...]:
         """Return the models of one provider or of all; `view` is ``curated`` or ``all``."""
-        query = {"provider_id": name, "view": view}
-        return self._get(f"{_CATALOG}/models", tuple[ModelRow, ...], "models", query)
+        place = f"{_CATALOG}/providers/{segment(name)}/models" if name else f"{_CATALOG}/models"
+        return self._get(place, tuple[ModelRow, ...], "models", {"view": view})
 
     def refresh(self, name: str = "", *, source: str = "") -> ModelSources:
         """Ask one provider, or every one that can be asked, for its models; `source` asks one source only."""

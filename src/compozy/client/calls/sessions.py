@@ -59,9 +59,10 @@ class SessionCalls(SessionReads):
         wants["resumable"] = "" if resumable is None else "true" if resumable else "false"
         return self._get(_ALL, SessionList, query={**query, **more, **wants, "include_health": include_health})
 
-    def get(self, session_id: str) -> Session:
-        """Return one session."""
-        return self._get(f"{_ALL}/{segment(session_id)}", Session, "session")
+    def get(self, session_id: str, *, workspace: str = "") -> Session:
+        """Return one session, wherever it is or of this workspace only."""
+        place = f"/api/workspaces/{segment(workspace)}/sessions" if workspace else _ALL
+        return self._get(f"{place}/{segment(session_id)}", Session, "session")
 
     def owner(self, session_id: str) -> SessionOwner:
         """Return the workspace of a session."""

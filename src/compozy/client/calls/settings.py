@@ -7,10 +7,12 @@ from compozy.client.calls.caller import Calls, given, segment
 from compozy.model.settings import GeneralSettings, SettingsApply
 
 if TYPE_CHECKING:
+    from compozy.config.onboarding import Onboarding
     from compozy.model.folders import FolderListing
     from compozy.model.provider_answers import ProviderSettingsList, ProviderSettingsRow
 
 _PROVIDERS = "/api/settings/providers"
+_ONBOARDING = "/api/onboarding"
 
 
 class SettingsCalls(Calls):
@@ -57,3 +59,21 @@ class SettingsCalls(Calls):
 
         query = {"path": path, "show_hidden": show_hidden, "dirs_only": dirs_only}
         return self._get("/api/fs/browse", FolderListing, query=query)
+
+    def onboarding(self) -> "Onboarding":
+        """Return whether the first steps of the page were finished, and when."""
+        from compozy.config.onboarding import Onboarding  # noqa: PLC0415 - start-up cost
+
+        return self._get(_ONBOARDING, Onboarding, "onboarding")
+
+    def complete_onboarding(self) -> "Onboarding":
+        """Remember that they were; the first time counts."""
+        from compozy.config.onboarding import Onboarding  # noqa: PLC0415 - start-up cost
+
+        return self._send("POST", f"{_ONBOARDING}/complete", Onboarding, "onboarding")
+
+    def reset_onboarding(self) -> "Onboarding":
+        """Show them again."""
+        from compozy.config.onboarding import Onboarding  # noqa: PLC0415 - start-up cost
+
+        return self._send("DELETE", _ONBOARDING, Onboarding, "onboarding")

@@ -1,7 +1,9 @@
 """Calls about tools: what there is and why, calls, approvals, remembered answers (contract §3.7, §6)."""
 
 from compozy.client.calls.caller import Calls, decode, given, query_of, segment
+from compozy.client.calls.session_reads import path_of
 from compozy.client.errors import ApiError
+from compozy.model.session import Session
 from compozy.model.tool import (
     ApprovalGrant,
     ArtifactPage,
@@ -40,6 +42,15 @@ class ToolCalls(Calls):
             "agent_name": agent_name,
         }
         return self._send("POST", f"{_TOOLS}/search", tuple[ToolView, ...], "tools", body=body)
+
+    def list_of_session(self, session: Session) -> tuple[ToolView, ...]:
+        """Return every tool as the agent of a session sees it."""
+        return self._get(f"{path_of(session)}/tools", tuple[ToolView, ...], "tools")
+
+    def search_of_session(self, session: Session, query: str, *, limit: int = 20) -> tuple[ToolView, ...]:
+        """Return the tools that fit a query best, as the agent of a session sees them."""
+        body = {"query": query, "limit": limit}
+        return self._send("POST", f"{path_of(session)}/tools/search", tuple[ToolView, ...], "tools", body=body)
 
     def get(self, tool_id: str, *, workspace: str = "", session_id: str = "", agent_name: str = "") -> ToolView:
         """Return one tool with the derivation of its decision."""
