@@ -73,6 +73,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      f"{_ADVICE}::test_what_is_valid_and_unwise_is_told"),
     ("diff", "issue 8 item 4", "A change is breaking when a served request may now fail.",
      f"{_ADVICE}::test_a_change_is_breaking_when_a_served_request_may_now_fail"),
+    ("diff-native", "issue 8 item 4", "Native entries, which are not compared, published or imported, are named.",
+     f"{_CLI}::test_native_entries_that_a_command_passes_over_are_told"),
     ("fmt", "issue 8 item 4", "Formatting keeps comments and meaning.",
      f"{_ADVICE}::test_formatting_orders_fields_keeps_comments_and_spells_safely"),
     ("private", "issue 8 item 3", "Prompt, environment and paths do not leave unless asked for.",

@@ -63,6 +63,10 @@ class Loaded(msgspec.Struct, kw_only=True):
     def manifests(self) -> list[Entry]:
         return [entry for entry in self.entries if not entry.is_native]
 
+    @property
+    def natives(self) -> list[Entry]:
+        return [entry for entry in self.entries if entry.is_native]
+
 
 class CatalogueError(InvalidRequest):
     """Manifests that cannot be loaded; `problems` lists everything that is wrong in all files."""

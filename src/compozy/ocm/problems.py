@@ -47,6 +47,7 @@ CODES: dict[str, str] = {
     "form": "the file has another form than `ocm fmt` writes",
     "change-breaking": "a request that was served before may now be refused, cost more, wait longer or go elsewhere",
     "change-additive": "a difference that no caller has to care about",
+    "native-entry": "an entry without `ocm`, which a command for manifests passes over",
     "not-carried-over": "something has no place on the other side of a conversion",
     "published": "a published folder is not what its index says, or nobody vouches for it",
     "none-fits": "no capability of the catalogue fits the task",

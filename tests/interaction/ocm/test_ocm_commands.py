@@ -103,6 +103,22 @@ def test_diff_fails_on_breaking_changes_only(capsys: pytest.CaptureFixture[str],
     assert run(capsys, "diff", "more.yaml", "good.yaml")[0] == 0
 
 
+def test_native_entries_that_a_command_passes_over_are_told(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
+    manifest = '{ocm: "1", id: acme/x, kind: tool, description: Pays back}'
+    (folder / "old.yaml").write_text(f"- {manifest}\n- {{id: gpt, kind: llm}}\n")
+    (folder / "new.yaml").write_text(f"- {manifest}\n- {{id: gpt, kind: tool}}\n- {{id: other, kind: llm}}\n")
+    code, out, err = run(capsys, "diff", "old.yaml", "new.yaml", "--strict")
+    assert (code, out) == (0, "0 breaking, 0 additive\n")
+    assert "old.yaml: 1 native entry is passed over" in err and "new.yaml: 2 native entries are passed over" in err
+    told = json.loads(run(capsys, "diff", "old.yaml", "new.yaml", "--json")[1])
+    assert told == {"breaking": 0, "changes": [], "native_entries_passed_over": {"old": 1, "new": 2}}
+    code, out, _ = run(capsys, "diff", "old.yaml", "new.yaml", "--strict", "-o", "github")
+    assert code == 0 and out.count("::notice") == 3 and "gpt: a native entry, not compared" in out
+    _, out, err = run(capsys, "index", "new.yaml")
+    assert "acme/x" in out and "gpt" not in out and "2 native entries are passed over" in err
+    assert "passed over" not in run(capsys, "diff", "good.yaml", "good.yaml")[2]
+
+
 def test_convert_writes_json_yaml_and_targets(capsys: pytest.CaptureFixture[str], folder: Path) -> None:
     _, out, _ = run(capsys, "convert", "good.yaml", "--to", "json")
     (folder / "good.json").write_text(out)

@@ -211,7 +211,7 @@ def _to_agents(invocation: Invocation, paths: tuple[str, ...], out: Path | None)
 
     if out is None:
         raise click.UsageError("--to agents writes folders: name one with --out")
-    documents = [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
+    documents = [entry.document for entry in valid_entries(invocation, paths) if isinstance(entry.document, Mapping)]
     drafts = to_agents(documents)
     files: dict[str, str] = {}
     for draft in drafts:

@@ -19,8 +19,8 @@ from compozy.cli.ocm.command import (
 from compozy.cli.output import clean, note, write
 
 
-def _documents(paths: tuple[str, ...]) -> list[Mapping[str, object]]:
-    return [entry.document for entry in valid_entries(paths) if isinstance(entry.document, Mapping)]
+def _documents(invocation: Invocation, paths: tuple[str, ...]) -> list[Mapping[str, object]]:
+    return [entry.document for entry in valid_entries(invocation, paths) if isinstance(entry.document, Mapping)]
 
 
 @ocm_command(
@@ -39,11 +39,11 @@ def index(invocation: Invocation, paths: tuple[str, ...], out: Path | None) -> N
 
     if out is None:
         refuse_standard_output(invocation)
-        write(to_json(build_index(_documents(paths))))
+        write(to_json(build_index(_documents(invocation, paths))))
         return
     from compozy.documents.atomic import write_atomically  # noqa: PLC0415 - start-up cost
 
-    write_atomically(out.absolute(), to_json(build_index(_documents(paths))).encode(), mode=0o644)
+    write_atomically(out.absolute(), to_json(build_index(_documents(invocation, paths))).encode(), mode=0o644)
 
 
 @ocm_command(
@@ -75,7 +75,7 @@ def publish(
     """
 
     def run() -> int:
-        documents = _with_outcomes(_documents(paths), outcomes)
+        documents = _with_outcomes(_documents(invocation, paths), outcomes)
         return _publish(invocation, folder, documents, key, title)
 
     if is_watching:

@@ -180,14 +180,35 @@ def refuse_problems(problems: Sequence[Problem]) -> None:
         raise InvalidManifests(CatalogueError(failing).message, problems)
 
 
-def valid_entries(paths: Sequence[str]) -> list[Entry]:
-    """Read manifests that a command will use; native entries are passed over.
+def valid_entries(invocation: Invocation, paths: Sequence[str]) -> list[Entry]:
+    """Read manifests that a command will use; that native entries are passed over is said.
 
     Raises:
         InvalidManifests: something is wrong with them, or there is none.
+    """
+    loaded = read_valid(paths)
+    say_passed_over(invocation, ", ".join(paths), loaded.natives)
+    return loaded.manifests
+
+
+def read_valid(paths: Sequence[str]) -> Loaded:
+    """Read what holds at least one manifest.
+
+    Raises:
+        InvalidManifests: something is wrong with it, or there is none.
     """
     loaded = read_paths(paths)
     refuse_problems(loaded.all_problems())
     if not loaded.manifests:
         raise InvalidManifests(f"there is no manifest at {', '.join(paths)}; name a file or folder that has one")
-    return loaded.manifests
+    return loaded
+
+
+def say_passed_over(invocation: Invocation, where: str, natives: Sequence[Entry]) -> None:
+    """Tell a person what a command for manifests leaves out."""
+    if natives:
+        from compozy.cli.output import note  # noqa: PLC0415 - start-up cost
+        from compozy.cli.wording import count  # noqa: PLC0415 - start-up cost
+
+        many = count(len(natives), "native entry is", "native entries are")
+        note(invocation, f"{where}: {many} passed over; `compozy ocm convert` makes manifests of them")
