@@ -185,6 +185,8 @@ _ROWS: tuple[tuple[str, str, str, str], ...] = (
      _TURNS + "test_cancelling_a_turn_ends_its_terminals_and_the_wait_for_them"),
     ("terminal_release", "acp.md group 6", "Terminals nobody released end with the agent.",
      _TURNS + "test_closing_ends_terminals_nobody_released"),
+    ("pipe_owner", "P63", "A pipe's descriptor is closed once, by the one who owns it.",
+     "tests/unit/acp/test_pipe_ownership.py::test_only_the_one_who_closes_the_number_does"),
 )  # fmt: skip
 
 PROMISES: tuple[Promise, ...] = (

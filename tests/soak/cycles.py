@@ -12,7 +12,7 @@ from tests.kit.sessions import World
 # Cycles before the baseline is taken: imports, caches and the allocator's pools fill up once.
 WARM_UP = 300
 # Sessions at a time, each in a workspace of its own.
-LANES = 1
+LANES = 2
 DESCRIPTORS = 5
 # What the bounded histories and the store's page cache may still take; in the second half memory must stand still.
 MEMORY = 12 * 1024 * 1024
@@ -84,7 +84,7 @@ def level_of(pid: int) -> Level:
 def run_cycles(
     folder: Path, cycles: int, *, warm_up: int = WARM_UP, is_wanted: Callable[[], bool] = lambda: True
 ) -> CycleCounts:
-    """Open, prompt and stop sessions, `LANES` at a time; nine of ten are deleted too.
+    """Open, prompt and stop sessions, two at a time; nine of ten are deleted too.
 
     Raises:
         CalledOff: it is not wanted any more.

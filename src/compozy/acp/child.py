@@ -7,6 +7,7 @@ the launch has ended. spec/acp.md, fault groups 1, 5, 8; contract §5.3.
 
 import asyncio
 import contextlib
+import io
 import logging
 import os
 import signal
@@ -49,8 +50,6 @@ class Child:
         self.stdin: Writing | None = None
         self.output: asyncio.ReadTransport | None = None
         self._transports: list[asyncio.BaseTransport] = []
-        self._connected: list[IO[bytes]] = []
-        """Pipes that a transport owns and closes."""
         self._is_reaped = False
         self._known: list[ProcessEntry] = []
 
@@ -77,20 +76,20 @@ class Child:
     async def write_input(self, limit: int, on_broken: Callable[[str], None]) -> Writing:
         """Open stdin for writing."""
         assert self._popen.stdin is not None
-        transport, writing = await asyncio.get_running_loop().connect_write_pipe(
-            lambda: Writing(limit, on_broken), self._popen.stdin
+        loop = asyncio.get_running_loop()
+        transport, writing = await loop.connect_write_pipe(
+            lambda: Writing(limit, on_broken), handed_over(self._popen.stdin, loop)
         )
         self._transports.append(transport)
-        self._connected.append(self._popen.stdin)
         self.stdin = writing
         return writing
 
     async def _connect(
         self, pipe: IO[bytes], on_data: Callable[[bytes], None], on_end: Callable[[], None]
     ) -> asyncio.ReadTransport:
-        transport, _ = await asyncio.get_running_loop().connect_read_pipe(lambda: Reading(on_data, on_end), pipe)
+        loop = asyncio.get_running_loop()
+        transport, _ = await loop.connect_read_pipe(lambda: Reading(on_data, on_end), handed_over(pipe, loop))
         self._transports.append(transport)
-        self._connected.append(pipe)
         return transport
 
     # ---- exit ----------------------------------------------------------------------------------------------------
@@ -167,13 +166,26 @@ class Child:
     def close_pipes(self) -> None:
         """Stop reading and writing."""
         for pipe in (self._popen.stdin, self._popen.stdout, self._popen.stderr):
-            if pipe is not None and pipe not in self._connected:
+            # Closed already where a transport has it.
+            if pipe is not None:
                 pipe.close()
         for transport in self._transports:
             transport.close()
         if self.stdin is not None:
             # What is still unwritten has no reader any more.
             self.stdin.abort()
+
+
+def handed_over(pipe: IO[bytes], loop: asyncio.AbstractEventLoop) -> IO[bytes]:
+    """Return the pipe for a transport, which owns it from now on; the given object is closed.
+
+    libuv closes the descriptor of its transports itself, and uvloop closes the object too, right after it. In between
+    another thread may have been given the same number: its file, perhaps the store's, would be closed under it.
+    """
+    number = os.dup(pipe.fileno())
+    pipe.close()
+    closes_itself = type(loop).__module__.partition(".")[0] == "uvloop"
+    return io.FileIO(number, pipe.mode, closefd=not closes_itself)
 
 
 async def start(spec: LaunchSpec, *, output: Literal["separate", "combined"]) -> Child:
