@@ -46,6 +46,7 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "call": ("call", "a task", "FILE", "--id", "a"),
     "eval": ("eval", "FILE"),
     "learn": ("learn", "outcomes.jsonl", "--catalog", "FILE", "--write"),
+    "examples": ("examples", "tasks.jsonl", "FILE", "--write"),
     "import": ("import", "FILE", "--to", "agents", "--out", "agents"),
 }
 
@@ -72,6 +73,7 @@ def folder(tmp_path: Path) -> Path:
     inside.mkdir(parents=True)
     (inside / "good.yaml").write_text(HEAD + "id: good\n")
     (inside / "outcomes.jsonl").write_text("")
+    (inside / "tasks.jsonl").write_text('{"task": "a task", "id": "good"}\n')
     return inside
 
 

@@ -96,6 +96,18 @@ PROMISES: tuple[Promise, ...] = (
         "tests/unit/ocm/selection/test_learning.py::test_old_outcomes_count_half_after_thirty_days_and_few_say_little",
     ),
     Promise(
+        "selection.examples",
+        "issue 8 item 7",
+        "The most representative tasks become examples in the manifests, which keep everything else",
+        "tests/interaction/ocm/test_ocm_examples.py::test_they_are_written_into_the_manifests_and_nothing_else_changes",
+    ),
+    Promise(
+        "selection.examples-documented",
+        "issue 8 item 7",
+        "The documented choice of examples is what the command prints",
+        "tests/golden/test_docs_selection.py::test_the_examples_of_the_page_are_chosen_as_it_shows",
+    ),
+    Promise(
         "selection.train",
         "issue 8 item 7",
         "A trained model is bound to its catalogue",

@@ -197,6 +197,7 @@ COMMANDS: tuple[CommandEntry, ...] = (
     CommandEntry("ocm select", _COMMANDS + "ocm_select:command", "Choose a capability for a task."),
     CommandEntry("ocm call", _COMMANDS + "ocm_call:command", "Choose a capability and call its endpoint."),
     CommandEntry("ocm eval", _COMMANDS + "ocm_learning:evaluate", "Judge a catalogue by its own examples."),
+    CommandEntry("ocm examples", _COMMANDS + "ocm_examples:command", "Choose examples from labelled tasks."),
     CommandEntry("ocm train", _COMMANDS + "ocm_learning:train", "Train a model on labelled tasks."),
     CommandEntry("ocm learn", _COMMANDS + "ocm_learning:learn", "Record outcomes and show the priors."),
     CommandEntry("ocm export", _COMMANDS + "ocm_bridge:export", "Make manifests of agents."),

@@ -58,7 +58,7 @@ def _plain(value: object) -> object:
 def _mapping(value: Mapping[object, object] | Mapping[str, object], indent: str) -> list[str]:
     lines: list[str] = []
     for key, item in value.items():
-        lines.extend(_entry(f"{indent}{_scalar(key)}:", item, indent))
+        lines.extend(_entry(f"{indent}{scalar_text(key)}:", item, indent))
     return lines
 
 
@@ -71,7 +71,7 @@ def _entry(head: str, item: object, indent: str) -> list[str]:
         mark = "|" if item.endswith("\n") else "|-"
         body = [f"{indent}  {line}" if line else "" for line in item.removesuffix("\n").split("\n")]
         return [f"{head} {mark}", *body]
-    return [f"{head} {_scalar(item)}"]
+    return [f"{head} {scalar_text(item)}"]
 
 
 def _sequence(value: Sequence[object], indent: str) -> list[str]:
@@ -85,7 +85,7 @@ def _sequence(value: Sequence[object], indent: str) -> list[str]:
             lines.append(f"{indent}-")
             lines.extend(_sequence(item, indent + "  "))
         else:
-            lines.append(f"{indent}- {_scalar(item)}")
+            lines.append(f"{indent}- {scalar_text(item)}")
     return lines
 
 
@@ -94,7 +94,8 @@ def _is_block(text: str) -> bool:
     return bool(_BLOCK.match(text)) and bool(first) and first[0] != " " and not text.endswith("\n\n")
 
 
-def _scalar(value: object) -> str:
+def scalar_text(value: object) -> str:
+    """Return a value that is no list or mapping as YAML, in one line."""
     if isinstance(value, str):
         is_plain = _PLAIN.match(value) and resolve(value) == value and not meaning_in_yaml_11(value, value)
         return value if is_plain else _quoted(value)

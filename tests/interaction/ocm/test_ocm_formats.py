@@ -38,6 +38,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (agent / "capabilities.toml").write_text(catalog)
     card = {"name": "N", "description": "Pays orders back", "version": "1", "skills": [], "signatures": ["x"]}
     (tmp_path / "card.json").write_text(json.dumps(card))
+    (tmp_path / "tasks.jsonl").write_text('{"task": "pay back a broken order", "id": "acme/x"}\n')
     assert main(["ocm", "publish", "public", "good.yaml"]) == 0
     return tmp_path
 
@@ -72,6 +73,7 @@ CALLS = {
     "select": ("select", "pay back a broken order", "good.yaml"),
     "eval": ("eval", "good.yaml"),
     "learn": ("learn", "outcomes.jsonl"),
+    "examples": ("examples", "tasks.jsonl", "good.yaml"),
 }
 
 

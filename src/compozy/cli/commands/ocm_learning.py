@@ -1,6 +1,5 @@
 """`compozy ocm eval`, `train` and `learn`: how well a catalogue selects, and making it better (issue 8)."""
 
-import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -14,7 +13,7 @@ from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
 from compozy.cli.ocm.requests import read_targets
 from compozy.cli.output import clean, note, write, write_table
-from compozy.cli.wording import count, reason_of
+from compozy.cli.wording import count
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
@@ -66,7 +65,10 @@ def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, b
         )
         if found.without_examples:
             bare = count(found.without_examples, "capability has", "capabilities have")
-            write(f"{bare} no examples; give each a few sentences that people really write\n")
+            advice = (
+                "give each a few sentences that people really write; `compozy ocm examples TASKS PATH` chooses them"
+            )
+            write(f"{bare} no examples; {advice}\n")
         rows = [[clean(one.expected), clean(one.chosen), str(one.count)] for one in found.confusion[:_SHOWN]]
         if rows:
             write("\n")
@@ -122,13 +124,15 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
 
     Pays off from some fifty tasks a capability on. Needs the extra `train` and no daemon. Exit codes: 0, 1, 2.
     """
+    from compozy.cli.ocm.labelled import read_labelled  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.documents import read_target  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.extras import load_embedder  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.model_files import catalogue_digest, save_model, trainer  # noqa: PLC0415 - start-up cost
 
     module = trainer()
     documents = [read_target(one) for one in read_targets(paths)]
-    examples = [module.Example(task, one) for task, one in _labelled(Path(tasks))]
+    labelled = read_labelled(Path(tasks), {one.id for one in documents})
+    examples = [module.Example(one.task, one.id) for one in labelled]
     model = module.train(documents, examples, embedder=load_embedder() if semantic else None)
     digest = catalogue_digest(documents)
     save_model(Path(target).resolve(), model, digest)
@@ -138,37 +142,6 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
     else:
         answer(invocation, record)
     return EXIT_OK
-
-
-def _labelled(path: Path) -> list[tuple[str, str]]:
-    from compozy.documents.files import read_lines  # noqa: PLC0415 - start-up cost
-
-    try:
-        lines = read_lines(path)
-    except (OSError, UnicodeDecodeError) as error:
-        raise LocalError(
-            f"could not read {str(path)!r}: {reason_of(error)}; give a UTF-8 file", code="tasks_unreadable"
-        ) from error
-    found = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            row = json.loads(line)
-            task, one = row["task"], row["id"]
-        except (ValueError, KeyError, TypeError, RecursionError):
-            task = one = None
-        if not isinstance(task, str) or not isinstance(one, str):
-            raise LocalError(
-                f'{path}:{number}: {line[:60]!r} is no labelled task; write {{"task": "…", "id": "…"}}',
-                code="tasks_invalid",
-            )
-        found.append((task, one))
-    if not found:
-        raise LocalError(
-            f"{str(path)!r} holds no task; write one JSON object with task and id a line", code="tasks_empty"
-        )
-    return found
 
 
 @ocm_command(
@@ -234,19 +207,7 @@ def learn(
 
 def _write_priors(paths: Sequence[str], results: "Sequence[Result]", now: datetime) -> list[str]:
     """Write learned priors into files; all of them are spliced before the first is written."""
-    from compozy.cli.ocm.replacing import replace  # noqa: PLC0415 - start-up cost
-    from compozy.documents.source import SourceText  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.problems import Problem  # noqa: PLC0415 - start-up cost
+    from compozy.cli.ocm.replacing import rewrite  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.priors import write_priors  # noqa: PLC0415 - start-up cost
-    from compozy.ocm.sources import STDIN, find_sources, read_text  # noqa: PLC0415 - start-up cost
 
-    changed: dict[Path, tuple[str, str]] = {}
-    for source in find_sources(paths):
-        text = source if isinstance(source, Problem) or source.path == STDIN else read_text(source.path)
-        if isinstance(text, SourceText) and not isinstance(source, Problem):
-            after = write_priors(text.text, source.path, results, now)
-            if after != text.text:
-                changed[Path(source.path).resolve()] = (text.text, after)
-    for path, (before, after) in changed.items():
-        replace(path, before, after)
-    return [str(path) for path in changed]
+    return rewrite(paths, lambda text, name: write_priors(text, name, results, now))

@@ -13,7 +13,7 @@ from compozy.ocm.selection.engine import Selector
 from compozy.ocm.selection.evaluation import Confusion, evaluate
 from compozy.ocm.selection.model_files import catalogue_digest, load_model, save_model, trainer
 from compozy.ocm.selection.outcomes import Result, learn, read_results, record, with_learned
-from compozy.ocm.selection.representative import choose_examples
+from compozy.ocm.selection.representative import choose_examples, choose_for
 from compozy.ocm.target import Target
 
 NOW = datetime(2026, 1, 31, tzinfo=UTC)
@@ -43,6 +43,16 @@ def test_chosen_examples_cover_every_cluster_before_they_repeat_one() -> None:
     assert "letters" in first and "island" in second
     assert choose_examples(tasks, 99)[:2] == [first, second] and len(choose_examples(tasks, 99)) == 5
     assert choose_examples([], 3) == []
+
+
+def test_what_a_capability_has_as_example_is_not_chosen_again_and_makes_what_is_near_it_worth_less() -> None:
+    tasks = ["book a flight", "book the flight", "book this flight", "cancel my hotel"]
+    assert choose_examples(tasks, 1) == ["book a flight"]
+    assert choose_examples(tasks, 1, given=["book a flight"]) == ["cancel my hotel"]
+    (found,) = choose_for({"acme/trips": tasks}, {"acme/trips": ["book a flight"], "acme/else": ["a"]}, 2)
+    assert (found.tasks, found.examples) == (4, ("book a flight", "cancel my hotel"))
+    (full,) = choose_for({"acme/trips": tasks}, {"acme/trips": tasks}, 2)
+    assert (full.kept, full.chosen) == (tuple(tasks), ())
 
 
 def test_old_outcomes_count_half_after_thirty_days_and_few_say_little(tmp_path: Path) -> None:
