@@ -158,10 +158,10 @@ def _new_entry(text: str, places: Places, place: Path, holder: Mapping[object, o
         raise EditRefused("an entry does not begin on a line of its own")
     block = to_yaml([{key: value}]) if isinstance(value, list) else f"{key}: {_flow(value)}\n"
     lines = "".join(f"{indent}{one}\n" for one in block.splitlines())
-    if follower:
+    end = -1 if follower else _line_end(text, places, (*place[:-1], keys[-1]), holder[keys[-1]], anchor[0])
+    if end < 0:
         line = _above_comments(text, line, indent)
         return line, line, lines
-    end = _line_end(text, places, (*place[:-1], keys[-1]), holder[keys[-1]])
     return end, end, "\n" + lines.removesuffix("\n")
 
 
@@ -179,7 +179,9 @@ def _list_edit(text: str, places: Places, place: Path, span: Span, old: object, 
     dash = text[line:start]
     if not _BEFORE_ITEM.match(dash):
         raise EditRefused("the elements of a list do not begin on lines of their own")
-    end = _line_end(text, places, (*place, len(old) - 1), old[-1])
+    end = _line_end(text, places, (*place, len(old) - 1), old[-1], start)
+    if end < 0:
+        raise EditRefused("the last element of a list is an alias")
     if kept:
         return end, end, "".join(f"\n{dash}{_flow(one)}" for one in new[len(kept) :])
     return line, end, "\n".join(f"{dash}{_flow(one)}" for one in new)
@@ -192,17 +194,26 @@ def _span(places: Places, place: Path) -> Span:
     return span
 
 
-def _line_end(text: str, places: Places, place: Path, value: object) -> int:
-    """Return where the last line of a value ends, a comment on it included; those below belong to what follows."""
-    while not text.startswith(("{", "["), _span(places, place)[0]):
+def _line_end(text: str, places: Places, place: Path, value: object, begin: int) -> int:
+    """Return where the last line of a value ends, a comment on it included; those below belong to what follows.
+
+    -1 when the value that begins at `begin` ends in an alias, whose content stands elsewhere.
+    """
+    while True:
+        start, end = _span(places, place)
+        if start < begin:
+            return -1
+        begin = start
+        if text.startswith(("{", "["), start):
+            break
         if isinstance(value, Mapping) and value:
             key, value = list(value.items())[-1]
             place = (*place, str(key))
+            begin = (places.key_span(place) or (begin, begin))[1]
         elif isinstance(value, list) and value:
             place, value = (*place, len(value) - 1), value[-1]
         else:
             break
-    start, end = _span(places, place)
     end = start + len(text[start:end].rstrip())
     return len(text) if (found := text.find("\n", end)) < 0 else found
 

@@ -43,6 +43,8 @@ def test_a_new_list_goes_where_the_format_has_it_one_line_each() -> None:
          "description: d\ncost:\n  # free\n  usd_per_call: 0 # really\nexamples:\n  - a b\n# end\n"),
         ("description: d\nlatency_ms: {p50: 1,\n  p90: 2}\n",
          "description: d\nlatency_ms: {p50: 1,\n  p90: 2}\nexamples:\n  - a b\n"),
+        ("description: d\n# what\ncapabilities:\n  domains: &d [a, b]\n  tags: *d\n",
+         "description: d\nexamples:\n  - a b\n# what\ncapabilities:\n  domains: &d [a, b]\n  tags: *d\n"),
     ],
 )  # fmt: skip
 def test_a_list_at_the_end_comes_after_the_last_value_and_before_later_comments(tail: str, after: str) -> None:
