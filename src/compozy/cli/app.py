@@ -13,7 +13,7 @@ import click
 
 from compozy import __version__
 from compozy.cli.failures import describe, report
-from compozy.cli.groups import HELP_OPTIONS, LazyGroup
+from compozy.cli.groups import LazyGroup
 from compozy.cli.invocation import FORMATS, Invocation
 from compozy.model.errors import EXIT_OK
 
@@ -36,7 +36,6 @@ def _show_version(ctx: click.Context, param: click.Parameter, value: bool) -> No
 def root_command() -> LazyGroup:
     """Build the root of the command tree; no command module is imported for it."""
     root = LazyGroup("", help=_HELP)
-    root.context_settings["help_option_names"] = list(HELP_OPTIONS)
     root.params.append(
         click.Option(
             ["--version"],

@@ -85,6 +85,10 @@ class Command(click.Command):
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]
 
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        # click keeps the option for good, with the names of the first context it meets: they must be in every one.
+        return list(HELP_OPTIONS)
+
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         super().format_epilog(ctx, formatter)
         if self.examples:
@@ -108,6 +112,9 @@ class LazyGroup(click.Group):
         self.path = path
         self.default = default
         self.entries = {entry.path.rpartition(" ")[2]: entry for entry in entries_below(path)}
+
+    def get_help_option_names(self, ctx: click.Context) -> list[str]:
+        return list(HELP_OPTIONS)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
         return [*super().get_params(ctx)[:-1], *OUTPUT_OPTIONS, *super().get_params(ctx)[-1:]]

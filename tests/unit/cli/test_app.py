@@ -6,9 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 
-from compozy.cli.app import EXIT_BROKEN_PIPE, main, requested_format
+from compozy.cli.app import EXIT_BROKEN_PIPE, main, requested_format, root_command
 from compozy.cli.command_table import COMMANDS, GROUPS, SECTIONS, CommandEntry
 from compozy.cli.groups import Command, load
 
@@ -78,6 +79,13 @@ def test_a_value_that_is_missing_names_the_command_that_shows_it(capsys: pytest.
 def test_help_is_found_under_its_short_names(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(words) == 0
     assert "-h, --help" in capsys.readouterr().out
+
+
+def test_help_keeps_its_short_name_when_another_context_asked_first() -> None:
+    # Read in that order once: the option is made at the first question and kept.
+    entry = next(entry for entry in COMMANDS if entry.path == "agent list")
+    for command in (load(entry), root_command()):
+        assert "-h" in command.get_params(click.Context(command))[-1].opts
 
 
 def test_version_is_understood_as_a_command_too(capsys: pytest.CaptureFixture[str]) -> None:
