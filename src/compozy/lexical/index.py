@@ -12,7 +12,6 @@ from array import array
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from functools import lru_cache
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -57,6 +56,12 @@ def read_query(found: Sequence[str]) -> Query:
     return Query(tuple(dict.fromkeys(stem(word) for word in found)), tuple(groups.items()))
 
 
+def word_rarity(english: float, size: int, spread: int) -> float:
+    """Return how telling a stem is that `spread` of `size` documents have and that is so rare in English."""
+    here = math.log(1 + (size - spread + 0.5) / (spread + 0.5))
+    return (1 - ENGLISH_SHARE) * here + ENGLISH_SHARE * english
+
+
 class LexicalIndex:
     """Postings of a fixed list of documents."""
 
@@ -75,7 +80,7 @@ class LexicalIndex:
         self.size = len(lengths)
         self._judged = max(self.size, FLOOR)
         self._english = related_words()
-        self._near = lru_cache(maxsize=_KEPT)(self._find_near)
+        self._kept: dict[str, list[tuple[str, _Postings, float]]] = {}
         self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
         self._weigh_stems(occurrences, lengths)
         self._weigh_groups(occurrences)
@@ -119,8 +124,7 @@ class LexicalIndex:
         self._scale = array("d", [1 / math.sqrt(square) if square else 0.0 for square in squares])
 
     def _rarity(self, root: str, spread: int) -> float:
-        here = math.log(1 + (self._judged - spread + 0.5) / (spread + 0.5))
-        return (1 - ENGLISH_SHARE) * here + ENGLISH_SHARE * self._english.rarity(root)
+        return word_rarity(self._english.rarity(root), self._judged, spread)
 
     def _group_rarity(self, share: float) -> float:
         return float((math.log((1 + self._judged) / (1 + self.size * share)) + 1) ** GROUP_POWER)
@@ -130,6 +134,23 @@ class LexicalIndex:
         found = self._stems.get(root)
         return self._rarity(root, len(found[0]) if found else 0)
 
+    def coverage(self, query: Query) -> dict[int, float]:
+        """Return the share of the query's telling stems that each document has; related ones count in part."""
+        shares: dict[int, float] = {}
+        total = 0.0
+        for root in query.stems:
+            rarity = self.rarity(root)
+            total += rarity
+            found: dict[int, float] = {}
+            # The nearest last, so that it stays where several are found.
+            for _, (places, _), strength in reversed(self._near(root)):
+                found.update(dict.fromkeys(places, strength))
+            if root in self._stems:
+                found.update(dict.fromkeys(self._stems[root][0], 1.0))
+            for place, strength in found.items():
+                shares[place] = shares.get(place, 0.0) + rarity * strength
+        return {place: share / total for place, share in shares.items()}
+
     def covers(self, document: int, root: str) -> float:
         """How far a document has a stem: 1, or what the nearest related one that it has counts, or 0."""
         own = self._stems.get(root)
@@ -138,8 +159,16 @@ class LexicalIndex:
         # The nearest stand first.
         return next((strength for _, found, strength in self._near(root) if _holds(found[0], document)), 0.0)
 
-    def _find_near(self, root: str) -> list[tuple[str, "_Postings", float]]:
+    def _near(self, root: str) -> list[tuple[str, "_Postings", float]]:
         """Return the related stems that any document has, the nearest first."""
+        found = self._kept.get(root)
+        if found is None:
+            if len(self._kept) >= _KEPT:
+                self._kept.clear()
+            found = self._kept[root] = self._find_near(root)
+        return found
+
+    def _find_near(self, root: str) -> list[tuple[str, "_Postings", float]]:
         near = [
             (other, self._stems[other], value) for other, value in self._english.near(root) if other in self._stems
         ]

@@ -117,6 +117,7 @@ class AgentSelector:
             name = self._owners[number][0]
             if name not in best or matched.totals[number] > matched.totals[best[name]]:
                 best[name] = number
+        matched.prepare()
         return {
             name: _Match(matched.totals[number], matched.confidence(number), number, matched.told(number))
             for name, number in best.items()

@@ -62,3 +62,16 @@ def test_the_stems_of_the_table_are_those_that_the_code_makes_today() -> None:
     command = [sys.executable, str(ROOT / "scripts/build_related_words.py"), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_coverage_of_all_documents_is_that_of_each() -> None:
+    index = LexicalIndex(
+        [tokens(text) for text in ("purchase and buy shoes", "acquire boots", "watch servers", "sell a shop")]
+    )
+    query = read_query(tokens("buy sneakers for the shop qwzx"))
+    together = index.coverage(query)
+    total = sum(map(index.rarity, query.stems))
+    for number in range(4):
+        each = sum(index.rarity(root) * index.covers(number, root) for root in query.stems) / total
+        assert together.get(number, 0.0) == pytest.approx(each)
+    assert 0 < together[1] < together[0] < 1

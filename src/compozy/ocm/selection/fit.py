@@ -27,9 +27,16 @@ class Fit(NamedTuple):
     confidence: float
 
 
-def measure(index: LexicalIndex, query: Query, document: int, groups: float, length: float) -> Fit:
-    """Measure one document; `groups` is its score by character groups, `length` the query's own."""
-    coverage = _coverage(index, query.stems, document)
+def measure(index: LexicalIndex, query: Query, coverage: float, groups: float, length: float) -> Fit:
+    """Measure one document.
+
+    Args:
+        index: has it.
+        query: the task.
+        coverage: the share of the task's telling words that it has.
+        groups: its score by character groups.
+        length: the query's own.
+    """
     cosine = groups / length if length else 0.0
     told = _COVERAGE * coverage + _COSINE * cosine
     # The more there is to choose from, the likelier is a resemblance by chance.
@@ -37,6 +44,8 @@ def measure(index: LexicalIndex, query: Query, document: int, groups: float, len
     return Fit(coverage, cosine, 1 / (1 + math.exp(-drawn)))
 
 
-def _coverage(index: LexicalIndex, stems: Sequence[str], document: int) -> float:
-    total = sum(index.rarity(root) for root in stems)
-    return sum(index.rarity(root) * index.covers(document, root) for root in stems) / total if total else 0.0
+def cover(index: LexicalIndex, stems: Sequence[str], document: int) -> float:
+    """Return the share of the telling stems that one document has; for many documents the index has `coverage`."""
+    told = [(root, index.rarity(root)) for root in stems]
+    total = sum(rarity for _, rarity in told)
+    return sum(rarity * index.covers(document, root) for root, rarity in told) / total if total else 0.0

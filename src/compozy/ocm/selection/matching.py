@@ -10,7 +10,7 @@ from typing import NamedTuple, Protocol
 from compozy.lexical.index import LexicalIndex, combine, read_query
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.documents import Document, document_words
-from compozy.ocm.selection.fit import measure
+from compozy.ocm.selection.fit import cover, measure
 
 
 class Matched(NamedTuple):
@@ -19,6 +19,8 @@ class Matched(NamedTuple):
     totals: dict[int, float]
     resemblance: Mapping[int, float]
     confidence: Callable[[int], float]
+    # To be called before `confidence` is asked of many documents: they are then measured together.
+    prepare: Callable[[], None] = lambda: None
     # What speaks for a document besides the words in common.
     told: Callable[[int], tuple[str, ...]] = lambda _: ()
 
@@ -42,7 +44,13 @@ class LexicalMatcher:
         query = read_query(tokens(task))
         scores = self.index.score(query)
 
-        def confidence(number: int) -> float:
-            return measure(self.index, query, number, scores.groups.get(number, 0.0), scores.length).confidence
+        covered: list[dict[int, float]] = []
 
-        return Matched(combine(scores, out), scores.groups, confidence)
+        def confidence(number: int) -> float:
+            share = covered[0].get(number, 0.0) if covered else cover(self.index, query.stems, number)
+            return measure(self.index, query, share, scores.groups.get(number, 0.0), scores.length).confidence
+
+        def prepare() -> None:
+            covered.append(self.index.coverage(query))
+
+        return Matched(combine(scores, out), scores.groups, confidence, prepare)

@@ -72,7 +72,7 @@ class SemanticMatcher:
             dict(zip(found.tolist(), (totals[found] / (1 + MEANING)).tolist(), strict=True)),
             dict(enumerate(near.tolist())),
             confidence,
-            lambda number: (f"near in meaning ({float(near[number]):.2f})",) if near[number] >= _TOLD else (),
+            told=lambda number: (f"near in meaning ({float(near[number]):.2f})",) if near[number] >= _TOLD else (),
         )
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compozy.lexical.index import ENGLISH_SHARE, FLOOR, GROUP_POWER, K1, WORDS_SHARE, B
+from compozy.lexical.index import FLOOR, GROUP_POWER, K1, WORDS_SHARE, B, word_rarity
 from compozy.lexical.related import related_words
 from compozy.lexical.words import grams, stem
 
@@ -87,8 +87,7 @@ class WordArrays:
         self._scale = np.where(squares > 0, 1 / np.sqrt(np.maximum(squares, 1e-12)), 0.0)
 
     def _rarity(self, root: str, spread: int) -> float:
-        here = float(np.log(1 + (self._judged - spread + 0.5) / (spread + 0.5)))
-        return (1 - ENGLISH_SHARE) * here + ENGLISH_SHARE * self._english.rarity(root)
+        return word_rarity(self._english.rarity(root), self._judged, spread)
 
     def _group_rarity(self, share: Floats) -> Floats:
         raised: Floats = (np.log((1 + self._judged) / (1 + self._size * share)) + 1) ** GROUP_POWER
