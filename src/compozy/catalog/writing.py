@@ -4,7 +4,6 @@ The lock is the kernel's, on the agent's folder: it ends with the process that h
 nothing behind. Which definition is in force, and who may change it, is decided by callers.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from compozy.documents.agents import LoadedAgent, load_agent
 from compozy.documents.atomic import write_atomically
 from compozy.documents.edits import edit_definition
 from compozy.documents.files import FileProblem, open_folder, read_file
+from compozy.documents.locks import wait_for_lock
 from compozy.documents.names import is_reserved
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import Conflict, InvalidRequest, NotFound, Unavailable, Unprocessable
@@ -23,7 +23,6 @@ from compozy.model.record import Record
 
 # A writer holds the lock for milliseconds; who waits this long waits for something that hangs.
 LOCK_SECONDS = 10.0
-_POLL_SECONDS = 0.005
 
 
 class Updated(Record, frozen=True, kw_only=True):
@@ -126,16 +125,8 @@ def _open(folder: Path) -> int:
 
 
 def _lock(handle: int, folder: Path, deadline: float) -> None:
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
-            if time.monotonic() > deadline:
-                raise Unavailable(
-                    f"another program has been writing in {str(folder)!r} for {LOCK_SECONDS:.0f} s; try again"
-                ) from None
-            time.sleep(_POLL_SECONDS)
+    if not wait_for_lock(handle, deadline):
+        raise Unavailable(f"another program has been writing in {str(folder)!r} for {LOCK_SECONDS:.0f} s; try again")
 
 
 def _is_still(folder: Path, handle: int) -> bool:

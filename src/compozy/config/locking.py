@@ -4,16 +4,16 @@ The kernel's lock on a file beside it: it ends with the process that holds it, s
 behind. Waiting is bounded. Knows nothing of what the file holds.
 """
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from compozy.documents.locks import wait_for_lock
+
 # A writer holds the lock for milliseconds; who waits this long waits for something that hangs.
 LOCK_SECONDS = 10.0
-_POLL_SECONDS = 0.005
 
 
 @contextmanager
@@ -26,19 +26,8 @@ def locked(path: Path) -> Iterator[None]:
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        deadline = time.monotonic() + LOCK_SECONDS
-        while not _try_lock(handle):
-            if time.monotonic() > deadline:
-                raise TimeoutError(f"{str(path)!r} is held by another process; try again")
-            time.sleep(_POLL_SECONDS)
+        if not wait_for_lock(handle, time.monotonic() + LOCK_SECONDS):
+            raise TimeoutError(f"{str(path)!r} is held by another process; try again")
         yield
     finally:
         os.close(handle)
-
-
-def _try_lock(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True

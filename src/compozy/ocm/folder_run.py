@@ -15,12 +15,12 @@ from pathlib import Path
 
 from compozy.documents.atomic import TEMPORARY_PREFIX, write_atomically
 from compozy.documents.files import read_regular
+from compozy.documents.locks import wait_for_lock
 from compozy.ocm.index import PublishError
 
 NOTE_NAME = ".compozy-publishing.json"
 # A run takes seconds; one that is stopped in a debugger must not stop everybody.
 _PATIENCE = 60.0
-_PAUSE = 0.05
 _MOST_NOTE = 64 << 20
 
 
@@ -40,21 +40,15 @@ def alone_in(folder: Path, *, shared: bool = False) -> Iterator[None]:
 
 
 def _lock(handle: int, folder: Path, kind: int) -> None:
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(handle, kind | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() > end:
-                raise PublishError(
-                    f"another run has been publishing to {str(folder)!r} for {_PATIENCE:.0f} s; end it, or try again"
-                ) from error
-            time.sleep(_PAUSE)
-        except OSError:
-            # A file system without locks: then nobody can be waited for.
-            return
-        else:
-            return
+    try:
+        held = wait_for_lock(handle, time.monotonic() + _PATIENCE, kind)
+    except OSError:
+        # A file system without locks: then nobody can be waited for.
+        return
+    if not held:
+        raise PublishError(
+            f"another run has been publishing to {str(folder)!r} for {_PATIENCE:.0f} s; end it, or try again"
+        )
 
 
 def was_interrupted(folder: Path) -> bool:

@@ -131,8 +131,7 @@ def train(invocation: Invocation, tasks: str, paths: tuple[str, ...], target: st
 
     module = trainer()
     documents = [read_target(one) for one in read_targets(paths)]
-    labelled = read_labelled(Path(tasks), {one.id for one in documents})
-    examples = [module.Example(one.task, one.id) for one in labelled]
+    examples = read_labelled(Path(tasks), {one.id for one in documents})
     model = module.train(documents, examples, embedder=load_embedder() if semantic else None)
     digest = catalogue_digest(documents)
     save_model(Path(target).resolve(), model, digest)

@@ -4,23 +4,16 @@ import json
 from collections.abc import Collection
 from difflib import get_close_matches
 from pathlib import Path
-from typing import NamedTuple
 
 from compozy.cli.wording import reason_of
 from compozy.documents.files import read_lines
 from compozy.model.errors import LocalError
+from compozy.ocm.selection.labelled import Example
 
 _SHOWN = 120
 
 
-class Labelled(NamedTuple):
-    """A task and the id of the capability that is right for it."""
-
-    task: str
-    id: str
-
-
-def read_labelled(path: Path, known: Collection[str]) -> list[Labelled]:
+def read_labelled(path: Path, known: Collection[str]) -> list[Example]:
     """Return the tasks of a file, in its order; empty lines count for nothing.
 
     Raises:
@@ -40,7 +33,7 @@ def read_labelled(path: Path, known: Collection[str]) -> list[Labelled]:
     return found
 
 
-def _read(line: str, place: str, known: Collection[str]) -> Labelled:
+def _read(line: str, place: str, known: Collection[str]) -> Example:
     try:
         row = json.loads(line)
         task, one = row["task"], row["id"]
@@ -54,7 +47,7 @@ def _read(line: str, place: str, known: Collection[str]) -> Labelled:
         near = get_close_matches(one[:_SHOWN], known, 1)
         advice = f"did you mean {near[0]!r}?" if near else "correct its id"
         raise LocalError(f"{place}: {one[:_SHOWN]!r} is not in the catalogue; {advice}", code="id_unknown")
-    return Labelled(task, one)
+    return Example(task, one)
 
 
 def _is_text(task: str) -> bool:

@@ -5,7 +5,6 @@ prior weighs more. The authored prior is never lost: a manifest with a learned o
 does to a score is for the engine.
 """
 
-import fcntl
 import json
 import os
 import stat
@@ -17,6 +16,7 @@ from pathlib import Path
 import msgspec
 
 from compozy.documents.files import read_regular
+from compozy.documents.locks import wait_for_lock
 from compozy.model.errors import LocalError
 from compozy.model.record import Record
 from compozy.ocm.target import Target
@@ -70,21 +70,13 @@ def record(path: Path, result: Result) -> None:
 
 
 def _lock(handle: int, path: Path) -> None:
-    end = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            if time.monotonic() > end:
-                raise LocalError(
-                    f"another program holds {str(path)!r}; end it, or try again", code="outcomes_unreadable"
-                ) from error
-            time.sleep(0.01)
-        except OSError:
-            # A file system without locks; appending is one write all the same.
-            return
-        else:
-            return
+    try:
+        held = wait_for_lock(handle, time.monotonic() + _PATIENCE)
+    except OSError:
+        # A file system without locks; appending is one write all the same.
+        return
+    if not held:
+        raise LocalError(f"another program holds {str(path)!r}; end it, or try again", code="outcomes_unreadable")
 
 
 def _append(handle: int, path: Path, line: bytes) -> None:

@@ -8,7 +8,6 @@ numpy; `model_files` says so where that is missing.
 
 import json
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from compozy.lexical.words import tokens
 from compozy.model.errors import LocalError
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.features import Row, Vocabulary, count_features
+from compozy.ocm.selection.labelled import Example
 from compozy.ocm.selection.resemblance import Matrix, Resemblance, solve
 from compozy.ocm.selection.semantic.embedder import Embedder
 
@@ -27,13 +27,6 @@ _LEXICAL = 0.5
 _SHARPNESS, _SHARPNESS_WITH_MEANING = 6.0, 7.5
 # The work grows with the cube of the texts and the memory with their square: more are split into equal shares.
 AT_ONCE = 12_000
-
-
-class Example(NamedTuple):
-    """A task and the id of the capability that is right for it."""
-
-    task: str
-    id: str
 
 
 class TrainedModel:
