@@ -21,6 +21,7 @@ from typing import IO, Literal
 from compozy.acp.contract import AgentStartError, LaunchSpec, ProcessIdentity
 from compozy.acp.processes import MARKER_NAME, Ended, ProcessEntry, end_members_blocking, find_members, identify
 from compozy.acp.streams import Reading, Tail, Writing
+from compozy.acp.waiting import wait_any
 
 STDERR_TAIL = 128 * 1024
 # One read of the event loop takes at most 256 KiB; the default pipe holds 64 KiB.
@@ -124,12 +125,7 @@ class Child:
 
     async def wait_exit(self, timeout: float) -> bool:
         """Wait for the program's own exit; False when it still runs after `timeout` seconds."""
-        try:
-            async with asyncio.timeout(timeout):
-                await self.exited.wait()
-        except TimeoutError:
-            return False
-        return True
+        return await wait_any((self.exited,), timeout)
 
     async def note_members(self) -> None:
         """Remember who belongs to the launch now, before the program leaves and its children lose their parent."""

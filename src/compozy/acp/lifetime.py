@@ -7,7 +7,7 @@ spec/acp.md, fault groups 1 and 5; reports P47.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
 
 from compozy.acp.child import Child
 from compozy.acp.contract import AgentDied, AgentRequests, StopBounds
@@ -15,6 +15,7 @@ from compozy.acp.notes import Notes
 from compozy.acp.peer import Peer
 from compozy.acp.terminals import Terminals
 from compozy.acp.updates import UpdateLanes
+from compozy.acp.waiting import wait_any
 
 # After the exit its last output is read; a descendant that holds the pipe without writing ends the wait.
 _OUTPUT_IDLE = 0.2
@@ -72,7 +73,7 @@ class Lifetime:
 
     # ---- ends that nobody asked for ------------------------------------------------------------------------------
     async def _watch(self) -> None:
-        await _wait_any([self._child.exited, self._child.output_ended, self._wake], None)
+        await wait_any([self._child.exited, self._child.output_ended, self._wake], None)
         if self._is_closing:
             return
         self._is_ending = True
@@ -101,11 +102,11 @@ class Lifetime:
         begin = loop.time()
         while not self._child.output_ended.is_set():
             seen = self._child.bytes_read
-            await _wait(self._child.output_ended, _OUTPUT_IDLE)
+            await wait_any((self._child.output_ended,), _OUTPUT_IDLE)
             is_idle = self._child.bytes_read == seen and not self._lanes.is_paused
             if is_idle or loop.time() - begin > (_DRAIN if self._lanes.is_paused else _OUTPUT_MOST):
                 break
-        await _wait(self._child.stderr_ended, _STDERR_GRACE)
+        await wait_any((self._child.stderr_ended,), _STDERR_GRACE)
 
     def _explain(self) -> Exception:
         if self._failure is not None and not self._may_be_exit:
@@ -161,7 +162,7 @@ class Lifetime:
                 await cancel_turns()
             except Exception:  # noqa: BLE001 - supervisor: whatever fails on the way, the processes must end
                 _log.exception("the turns of an agent could not be cancelled")
-            await _wait_any([turns_ended, self._child.exited], max(0.0, self._bounds.cancel - waited))
+            await wait_any([turns_ended, self._child.exited], max(0.0, self._bounds.cancel - waited))
             await self._child.note_members()
             if self._child.stdin is not None:
                 self._child.stdin.close()
@@ -172,20 +173,3 @@ class Lifetime:
         await self._sweep()
         self._peer.end(AgentDied("the agent was stopped", exit_code=self._child.exit_code))
         self._over.set()
-
-
-async def _wait(event: asyncio.Event, timeout: float) -> None:
-    try:
-        async with asyncio.timeout(timeout):
-            await event.wait()
-    except TimeoutError:
-        pass
-
-
-async def _wait_any(events: Sequence[asyncio.Event], timeout: float | None) -> None:
-    waiting = [asyncio.ensure_future(event.wait()) for event in events]
-    try:
-        await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for task in waiting:
-            task.cancel()

@@ -13,6 +13,7 @@ from compozy.acp.child import Child, start
 from compozy.acp.contract import AgentStartError, LaunchSpec, RequestRefused
 from compozy.acp.processes import Ended
 from compozy.acp.streams import Tail
+from compozy.acp.waiting import wait_any
 
 DEFAULT_OUTPUT_LIMIT = 64 * 1024
 # What an agent may ask for at most; more would let one terminal fill the daemon's memory.
@@ -34,12 +35,8 @@ class _Terminal:
 
     async def wait(self) -> dict[str, object]:
         await self.child.exited.wait()
-        try:
-            async with asyncio.timeout(OUTPUT_GRACE):
-                await self.child.output_ended.wait()
-        except TimeoutError:
-            # A background grandchild holds the pipe; the program itself has ended.
-            pass
+        # A background grandchild may hold the pipe; the program itself has ended.
+        await wait_any((self.child.output_ended,), OUTPUT_GRACE)
         return self.status()
 
     def status(self) -> dict[str, object]:
