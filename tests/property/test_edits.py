@@ -5,7 +5,7 @@ import json
 
 import rtoml
 import yaml
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from compozy.documents.edits import EditRefused, edit_frontmatter, edit_json, edit_toml, replace_body
@@ -157,6 +157,8 @@ PLAIN = st.recursive(
 )
 
 
+@example(old={"a": [1, 2, 3]}, changes={"a": [1]}, indent=None, newline="\n")
+@example(old={"a": [1, 2, 3]}, changes={"a": []}, indent=None, newline="\n")
 @settings(max_examples=300, deadline=None)
 @given(
     st.dictionaries(TEXT, PLAIN, max_size=4),

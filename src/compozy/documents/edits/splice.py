@@ -207,9 +207,9 @@ class FlowMembers:
         return not before.strip() and (not after or (self._splicer.dialect.comments and after.startswith("#")))
 
     def change(self, changes: MemberChanges) -> None:
-        for index in sorted(changes.removed):
-            self._remove(index)
         kept = [index for index in range(len(self._spans)) if index not in changes.removed]
+        for index in sorted(changes.removed):
+            self._remove(index, is_tail=not kept or index > kept[-1])
         for after in sorted(changes.arrived):
             self._insert(after, changes.arrived[after], kept)
         last_arrives = bool(kept) and any(after >= kept[-1] for after in changes.arrived)
@@ -223,7 +223,7 @@ class FlowMembers:
             comma = self._commas[kept[-1]]
             self._splicer.cut(comma, comma + 1)
 
-    def _remove(self, index: int) -> None:
+    def _remove(self, index: int, *, is_tail: bool) -> None:
         start, end = self._spans[index]
         comma = self._commas[index]
         stop = comma + 1 if comma >= 0 else end
@@ -233,12 +233,13 @@ class FlowMembers:
         between = self._text[end:comma] if comma >= 0 else ""
         if between.strip():
             raise CannotEdit("a comment stands between a value and its comma")
-        if comma >= 0:
-            while self._text[stop : stop + 1] in (" ", "\t"):
-                stop += 1
-        else:
+        # Behind the last one that stays, the blanks in front go; elsewhere those behind. Never both: they are shared.
+        if is_tail:
             while index and self._text[start - 1] in " \t" and start - 1 > self._commas[index - 1]:
                 start -= 1
+        else:
+            while self._text[stop : stop + 1] in (" ", "\t"):
+                stop += 1
         self._splicer.cut(start, stop)
 
     def _insert(self, after: int, members: list[tuple[str, object]], kept: list[int]) -> None:
