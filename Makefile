@@ -4,7 +4,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 STAMP := $(VENV)/.ready
 
-.PHONY: help setup demo test lint lock bench bench-record bench-selection e2e soak pythons clean
+.PHONY: help setup demo test fuzz lint lock bench bench-record bench-selection e2e soak pythons clean
 
 help:            ## show this list
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -32,7 +32,15 @@ demo: $(STAMP)   ## do the main job on a sample workspace, with the embedded age
 WORKERS ?= $(shell echo $$(( $$(nproc 2>/dev/null || echo 2) + 1 )))
 test: $(STAMP)   ## run the tests (WORKERS=0: in this process)
 	@echo "==> running the tests with $$($(PY) --version)"
-	@$(PY) -m pytest -n $(WORKERS) --dist loadfile
+	@PYTHONHASHSEED=0 $(PY) -m pytest -n $(WORKERS) --dist loadfile
+
+FACTOR ?= 20
+SEED ?=
+fuzz: $(STAMP)   ## search for bugs with other made-up input, FACTOR=20 times as much (k=WORD for some, SEED=N again)
+	@seed="$(SEED)"; seed=$${seed:-$$(date +%s)}; \
+	echo "==> SEED=$$seed FACTOR=$(FACTOR)"; \
+	COMPOZY_FUZZ_SEED=$$seed COMPOZY_FUZZ_FACTOR=$(FACTOR) PYTHONHASHSEED=$$((seed % 4294967296)) \
+	$(PY) -m pytest -m "fuzz and not e2e" --hypothesis-seed=$$seed -n $(WORKERS) --dist worksteal -k "$(k)"
 
 AGENTS ?=
 RECORD ?=

@@ -4,10 +4,22 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tests.kit import fuzzing
+
 KILLS = 200
 
 
+@pytest.mark.fuzz
 def test_a_writer_killed_at_200_random_points_leaves_old_or_new_and_no_lock(tmp_path: Path) -> None:
-    argv = [sys.executable, "-m", "tests.kit.authoring_victim", str(tmp_path), str(KILLS), "7"]
-    done = subprocess.run(argv, capture_output=True, text=True, timeout=240)
+    argv = [
+        sys.executable,
+        "-m",
+        "tests.kit.authoring_victim",
+        str(tmp_path),
+        str(fuzzing.times(KILLS)),
+        str(fuzzing.seed(7)),
+    ]
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=fuzzing.times(240))
     assert done.returncode == 0, done.stderr

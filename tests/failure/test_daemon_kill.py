@@ -1,6 +1,5 @@
 """A daemon killed in the middle of a flood: what any subscriber was shown is stored, the same, without a gap."""
 
-import random
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,6 +8,7 @@ from typing import Any
 import pytest
 
 from compozy.client.errors import ConnectionLost
+from tests.kit import fuzzing
 from tests.kit.daemons import PATIENCE, wait_until
 from tests.kit.sessions import World
 
@@ -65,10 +65,11 @@ def shown_again(world: World, session: dict[str, Any], count: int) -> list[tuple
     return again
 
 
+@pytest.mark.fuzz
 def test_what_any_subscriber_was_shown_before_sigkill_is_stored_the_same_without_a_gap(world: World) -> None:
     world.agent("flood", {"prompts": [[{"flood": 200_000}]]})
-    points = random.Random(4)
-    for _ in range(3):
+    points = fuzzing.draws(4)
+    for _ in range(fuzzing.times(3)):
         session = world.create("flood")
         subscribers = [Subscriber(world, session) for _ in range(2)]
         frames = world.frames(session)

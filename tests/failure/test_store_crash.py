@@ -1,7 +1,6 @@
 """The store when its process is killed or its disk is full: what was acknowledged is there, nothing is half there."""
 
 import json
-import random
 import signal
 import subprocess
 import sys
@@ -11,6 +10,7 @@ import pytest
 
 from compozy.store.interface import EventQuery
 from compozy.store.sqlite import SqliteStore
+from tests.kit import fuzzing
 from tests.kit.store_writer import BATCH
 
 pytestmark = pytest.mark.anyio
@@ -37,10 +37,11 @@ def write_until_killed(path: Path, acknowledgements: int) -> dict[str, int]:
     return acknowledged
 
 
+@pytest.mark.fuzz
 async def test_a_killed_writer_leaves_every_acknowledged_event_whole_batches_and_no_gap(tmp_path: Path) -> None:
     path = tmp_path / "compozy.db"
-    points = random.Random(2)
-    for _ in range(8):
+    points = fuzzing.draws(2)
+    for _ in range(fuzzing.times(8)):
         acknowledged = write_until_killed(path, points.randint(1, 150))
         store = SqliteStore(path)
         await store.open()

@@ -13,7 +13,7 @@ _PIECES = (
 )  # fmt: skip
 
 
-def mutations(seeds: list[str], count: int, seed: int) -> Iterator[bytes]:
+def mutations(seeds: list[str], count: int, seed: int | str) -> Iterator[bytes]:
     """Yield `count` mutated files; equal arguments give equal files."""
     rng = random.Random(seed)
     for _ in range(count):

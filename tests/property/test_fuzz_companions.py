@@ -67,6 +67,7 @@ FORMATS: dict[str, tuple[Read, str]] = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_mutated_companion_gives_a_result_or_our_diagnostics(name: str) -> None:
     read, seed = FORMATS[name]

@@ -1,7 +1,5 @@
 """Edits of mutated files: refused in one sentence, or exactly what was asked with everything else as it was (D3)."""
 
-import os
-
 import pytest
 
 from compozy.documents.agent_header import read_header
@@ -10,11 +8,14 @@ from compozy.documents.edits.header import Parts
 from compozy.documents.json_document import JsonDocument
 from compozy.documents.source import SourceText
 from compozy.documents.toml_reader import TomlProblem, read_toml
+from tests.kit import fuzzing
 from tests.kit.mutations import mutations
 from tests.property.test_fuzz_formats import RICH_CATALOG, RICH_MCP, RICH_TOML, RICH_YAML, SEED
 
+pytestmark = pytest.mark.fuzz
+
 # Fewer than for the readers: each case parses several times.
-COUNT = int(os.environ.get("COMPOZY_FUZZ_COUNT", "2500"))
+COUNT = fuzzing.times(2_500)
 
 
 @pytest.mark.parametrize("seed", [RICH_YAML, RICH_TOML], ids=["yaml", "toml"])

@@ -1,10 +1,9 @@
 """Mutated files of every format: our own diagnostics or a result, never another exception, a hang or a bad place.
 
-20,000 files of each format, always the same ones; COMPOZY_FUZZ_COUNT and COMPOZY_FUZZ_SEED run others.
+20,000 files of each format, always the same ones; `make fuzz` reads others and more.
 """
 
 import json
-import os
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
@@ -22,10 +21,11 @@ from compozy.documents.sidecars import read_source
 from compozy.documents.source import SourceText
 from compozy.model.definition import AgentDefinition
 from compozy.model.diagnostic import Diagnostic
+from tests.kit import fuzzing
 from tests.kit.mutations import mutations
 
-SEED = int(os.environ.get("COMPOZY_FUZZ_SEED", "20261130"))
-COUNT = int(os.environ.get("COMPOZY_FUZZ_COUNT", "20000"))
+SEED = fuzzing.seed(20261130)
+COUNT = fuzzing.times(20_000)
 CASES = [
     json.loads(line)
     for line in (Path(__file__).parents[1] / "data/format_cases.jsonl").read_text("utf-8").split("\n")
@@ -159,6 +159,7 @@ FORMATS: dict[str, tuple[Callable[[SourceText], Read], list[str]]] = {
 }
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", FORMATS)
 def test_a_mutated_file_gives_a_result_or_our_diagnostics(name: str) -> None:
     read, texts = FORMATS[name]

@@ -1,10 +1,9 @@
 """Mutated manifests give a result or our own problems, placed inside the text (issue 8 tests).
 
-20,000 documents, a few seconds of work; COMPOZY_FUZZ_COUNT runs more or fewer, COMPOZY_FUZZ_SEED others.
+20,000 documents, a few seconds of work; `make fuzz` reads others and more.
 """
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -17,10 +16,11 @@ from compozy.ocm.loading import read_document, target_of
 from compozy.ocm.target import to_manifest
 from compozy.ocm.writing import manifest_digest, to_json, to_yaml
 from compozy.ocm.yaml_text import YamlText
+from tests.kit import fuzzing
 from tests.kit.mutations import mutations
 
-SEED = int(os.environ.get("COMPOZY_FUZZ_SEED", "20261130"))
-COUNT = int(os.environ.get("COMPOZY_FUZZ_COUNT", "20000")) // 2
+SEED = fuzzing.seed(20261130)
+COUNT = fuzzing.times(10_000)
 DATA = Path(__file__).resolve().parents[1] / "data" / "ocm"
 ROWS = [json.loads(line) for line in (DATA / "ocm_cases.jsonl").read_text().splitlines()]
 LOADED = [json.loads(line) for line in (DATA / "ocm_loader_cases.jsonl").read_text().splitlines()]
@@ -75,6 +75,7 @@ def use(loaded: Loaded) -> None:
             assert not again.is_broken, text
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize(("seeds", "name"), [(YAML, "x.yaml"), (JSON, "x.json")], ids=["yaml", "json"])
 def test_a_mutated_manifest_gives_a_result_or_our_problems(seeds: list[str], name: str) -> None:
     for data in mutations(seeds, COUNT, SEED):

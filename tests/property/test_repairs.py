@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from compozy.catalog.checking.files import text_check
 from compozy.documents.repairs import apply_repairs, repair
 from compozy.model.diagnostic import Diagnostic, Repair, Severity, TextEdit
+from tests.kit import fuzzing
 
 SEEDS = {
     "AGENT.md": """---
@@ -110,12 +111,13 @@ def mutated(text: str, draw: random.Random) -> str:
     return text
 
 
+@pytest.mark.fuzz
 @pytest.mark.parametrize("name", SEEDS)
 def test_a_damaged_file_never_crashes_the_checker_and_repairing_twice_is_repairing_once(name: str) -> None:
     check = text_check(Path("/w") / name)
-    draw = random.Random(name)
+    draw = fuzzing.draws(name)
     repairable = 0
-    for _ in range(400):
+    for _ in range(fuzzing.times(400)):
         text = mutated(SEEDS[name], draw)
         outcome = repair(text, check)
         again = repair(outcome.text, check)

@@ -2,7 +2,6 @@
 
 import itertools
 import os
-import random
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ import pytest
 
 from compozy.catalog import discovery
 from compozy.catalog.discovery import ExtensionAgents, discover
+from tests.kit import fuzzing
 from tests.kit.agent_files import write_agent
 
 ORDER = ("workspace", "additional one", "additional two", "home", "extension b", "extension a")
@@ -26,9 +26,10 @@ def folders(tmp_path: Path) -> dict[str, Path]:
     }
 
 
+@pytest.mark.fuzz
 def test_the_first_source_wins_in_every_combination(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places = folders(tmp_path)
-    chance = random.Random(25)
+    chance = fuzzing.draws(25)
     for choice in itertools.product((False, True), repeat=len(ORDER)):
         name = "agent-" + "".join(map(str, map(int, choice)))
         for place, is_there in zip(ORDER, choice, strict=True):

@@ -2,7 +2,6 @@
 
 import fcntl
 import os
-import random
 import signal
 import subprocess
 import sys
@@ -16,6 +15,7 @@ from compozy.catalog.writing import folder_lock, update_definition
 from compozy.documents.agents import load_agent
 from compozy.model.definition import AgentDefinition
 from compozy.model.errors import Conflict, InvalidRequest, NotFound, Unavailable, Unprocessable
+from tests.kit import fuzzing
 
 TEXT = "---\n# who\nname: tide-clerk\nmodel: 'a'   # which\n---\n\nKeep the tables current.\n"
 
@@ -125,9 +125,10 @@ def test_every_change_of_many_writers_is_kept_and_every_read_in_between_parses(p
     assert set(load_agent(path).definition.tools) == expected
 
 
+@pytest.mark.fuzz
 def test_a_killed_writer_leaves_no_mixture_and_no_lock(path: Path) -> None:
-    draw = random.Random(7)
-    for who in range(4):
+    draw = fuzzing.draws(7)
+    for who in range(fuzzing.times(4)):
         with start_writer(path, who, 10_000) as writer:
             assert writer.stdout is not None and writer.stdout.readline() == b"ready\n"
             for _ in range(draw.randint(1, 60)):

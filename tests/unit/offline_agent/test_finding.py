@@ -10,17 +10,19 @@ from hypothesis import strategies as st
 from compozy_offline_agent.ranking import Document, rank
 from compozy_offline_agent.task import understand
 from compozy_offline_agent.words import parts, stem
+from tests.kit import fuzzing
 from tests.kit.sdk_client import SdkClient, connect
 from tests.unit.offline_agent.trees import made_up_word, plant
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.fuzz
+@pytest.mark.parametrize("seed", range(fuzzing.times(6)))
 async def test_a_planted_needle_is_the_first_finding_with_its_line(
     tmp_path: Path, agent_argv: list[str], seed: int
 ) -> None:
-    needle = plant(tmp_path, seed)
+    needle = plant(tmp_path, fuzzing.seed(seed))
     client = SdkClient(tmp_path)
     async with connect(agent_argv, client) as session:
         outcome = await session.prompt(f"Where is the {needle.words} handled?")

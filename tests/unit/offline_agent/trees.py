@@ -58,7 +58,7 @@ def made_up_word(random_: random.Random) -> str:
     return "".join(random_.choice(_SYLLABLES) for _ in range(4)) + "x"
 
 
-def plant(root: Path, seed: int, *, files: int = 12) -> Needle:
+def plant(root: Path, seed: int | str, *, files: int = 12) -> Needle:
     """Fill `root` with source-like files and plant one line that two made-up words share."""
     random_ = random.Random(seed)
     first, second = made_up_word(random_), made_up_word(random_)

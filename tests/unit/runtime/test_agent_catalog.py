@@ -17,6 +17,7 @@ from compozy.runtime.agent_catalog import AgentCatalog, CatalogQuery
 from compozy.runtime.fleet import Fleet
 from compozy.store.interface import StoreUnavailable
 from compozy.store.memory import MemoryStore
+from tests.kit import fuzzing
 from tests.kit.agent_files import write_agent
 from tests.kit.store_records import make_session, moment
 
@@ -124,7 +125,8 @@ async def test_a_broken_definition_is_one_row_even_where_a_lower_one_takes_over(
     assert broken.definition_digest == "" and broken.diagnostics
 
 
-@pytest.mark.parametrize("start", range(0, 100, 10))
+@pytest.mark.fuzz
+@pytest.mark.parametrize("start", range(0, fuzzing.times(100), 10))
 async def test_every_name_comes_once_whatever_changes_while_paging(place: Place, start: int) -> None:
     """Reports P59, with files that come, go and change besides: 100 seeds in ten parts."""
     names = [f"agent-{number:02}" for number in range(40)]
@@ -133,7 +135,7 @@ async def test_every_name_comes_once_whatever_changes_while_paging(place: Place,
         write_agent(place.home.agents, name, prompt="The global one.\n")
     number = 0
     for seed in range(start, start + 10):
-        chance = random.Random(seed)
+        chance = fuzzing.draws(seed)
 
         async def shake(chance: random.Random = chance) -> None:
             nonlocal number
