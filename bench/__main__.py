@@ -23,6 +23,7 @@ _SUITES = (
     "bench.durability",
     "bench.tools",
     "bench.selection",
+    "bench.selection_speed",
 )
 
 

@@ -1,33 +1,25 @@
-"""Quality of selection beside its targets, on rows that nothing was tuned on; and speed among 10,000 (issue 8)."""
+"""Quality of selection beside its targets, on rows that nothing was tuned on, and what one choice takes (issue 8)."""
 
 import contextlib
-import gc
 import math
-import random
-import subprocess
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from bench import reference
 from bench import selection_data as data
-from bench.harness import ROOT, Bed, Figure, Missing, benchmark
+from bench.harness import Bed, Figure, Missing, benchmark
 from compozy.model.errors import LocalError
 from compozy.ocm.policy import Request
 from compozy.ocm.selection import extras
-from compozy.ocm.selection.documents import Document
-from compozy.ocm.selection.engine import Selector
+from compozy.ocm.selection.documents import Document, read_target
+from compozy.ocm.selection.engine import Classifier, Selector
 from compozy.ocm.selection.matching import LexicalMatcher, Matcher
+from compozy.ocm.selection.model_files import trainer
 from compozy.ocm.target import Target
 
 AREA = "Selection"
-_MANY = 10_000
-_QUERIES = 1_000
-# The reference takes a third of a second for each.
-_REFERENCE_QUERIES = 60
 # Every third row with its tool taken out is enough for the ranking of doubts.
 _ABSENT_STEP = 3
 
@@ -162,7 +154,7 @@ def abstention(bed: Bed) -> Figure:
     how="kernel ridge model on every training task; needs the extra `train`",
 )
 def trained(bed: Bed) -> Figure:
-    return judge_trained(semantic=False)
+    return judge_trained(bed, semantic=False)
 
 
 @benchmark(
@@ -175,31 +167,64 @@ def trained(bed: Bed) -> Figure:
     how="the same with the meaning of each task; embedding takes most of the time",
 )
 def semantic_trained(bed: Bed) -> Figure:
-    return judge_trained(semantic=True)
+    return judge_trained(bed, semantic=True)
 
 
-def judge_trained(*, semantic: bool) -> Figure:
-    """Train on all rows and judge on dev; the note says how long training took."""
-    from compozy.ocm.selection.documents import read_target
-    from compozy.ocm.selection.model_files import trainer
+class Trained(NamedTuple):
+    """A model of all training rows, and the seconds that took."""
 
-    rows, dev = data.rows("toole/train.jsonl"), data.rows("toole/dev.jsonl")
-    try:
-        module = trainer()
-        embedder = extras.load_embedder() if semantic else None
-    except LocalError as why:
-        raise Missing(why.message) from why
-    began = time.perf_counter()
-    examples = [module.Example(row["query"], row["tool"]) for row in rows]
-    model = module.train(list(map(read_target, data.tools())), examples, embedder=embedder)
-    took = time.perf_counter() - began
+    model: Classifier
+    seconds: float
+
+
+def train(bed: Bed, *, semantic: bool) -> Trained:
+    """Train on all rows, once for each kind."""
+
+    def run(_: contextlib.ExitStack) -> Trained:
+        rows = data.rows("toole/train.jsonl")
+        try:
+            module = trainer()
+            embedder = extras.load_embedder() if semantic else None
+        except LocalError as why:
+            raise Missing(why.message) from why
+        began = time.perf_counter()
+        examples = [module.Example(row["query"], row["tool"]) for row in rows]
+        model = module.train(list(map(read_target, data.tools())), examples, embedder=embedder)
+        return Trained(model, time.perf_counter() - began)
+
+    return bed.once(f"selection.train.{semantic}", run)
+
+
+def judge_trained(bed: Bed, *, semantic: bool) -> Figure:
+    """Judge a model of all rows on dev; the note says how long training took."""
+    model, took = train(bed, semantic=semantic)
     ranked, sure = [], []
-    for row in dev:
+    for row in data.rows("toole/dev.jsonl"):
         found = sorted(model.probabilities(row["query"]).items(), key=lambda item: (-item[1], item[0]))[:5]
         ranked.append(([name for name, _ in found], row["tool"]))
         sure.append(found[0][1])
     quality = judge(ranked, sure)
     return Figure(100 * quality.accuracy, f"{quality.note()}; trained in {took:.0f} s")
+
+
+for _semantic in (False, True):
+
+    @benchmark(
+        name=f"selection.{'semantic_' if _semantic else ''}trained_query",
+        area=AREA,
+        text="one prediction of the trained model" + (", with `semantic`" if _semantic else ""),
+        unit="ms",
+        how="p50 of 200 dev tasks, 199 tools" + (", embedding of the task included" if _semantic else ""),
+    )
+    def trained_query(bed: Bed, semantic: bool = _semantic) -> Figure:
+        model = train(bed, semantic=semantic).model
+        took = []
+        for row in data.rows("toole/dev.jsonl")[:200]:
+            began = time.perf_counter()
+            model.probabilities(row["query"])
+            took.append((time.perf_counter() - began) * 1000)
+        took.sort()
+        return Figure(took[100], f"p99 {took[198]:.1f} ms")
 
 
 def bfcl(bed: Bed) -> Quality:
@@ -373,115 +398,3 @@ def semantic_query(bed: Bed) -> Figure:
         selector.select(row["query"], explained=False)
         took.append((time.perf_counter() - began) * 1000)
     return Figure(sorted(took)[len(took) // 2])
-
-
-class Speed(NamedTuple):
-    """What one process took that holds a large catalogue; milliseconds, seconds, MiB."""
-
-    median: float
-    slow: float
-    index: float
-    memory: float
-
-
-def large_catalogue() -> tuple[list[Target], list[str]]:
-    """Return 10,000 targets and the tasks they are asked for; the same in every run."""
-    chance = random.Random(4)
-    vocabulary = sorted(
-        {"".join(chance.choices("abcdefghilmnoprstuv", k=chance.randint(4, 10))) for _ in range(8_000)}
-    )
-    weights = [1 / (number + 5) for number in range(len(vocabulary))]
-
-    def sentence(count: int) -> str:
-        return " ".join(chance.choices(vocabulary, weights, k=count))
-
-    targets = [
-        Target(
-            id=f"t/{n}", kind="tool", name=sentence(2), description=sentence(15), examples=(sentence(8), sentence(8))
-        )
-        for n in range(_MANY)
-    ]
-    return targets, [sentence(chance.randint(4, 16)) for _ in range(_QUERIES)]
-
-
-def measure_speed() -> Speed:
-    """Build a catalogue of 10,000 and ask it; for a process of its own."""
-    targets, tasks = large_catalogue()
-    began = time.perf_counter()
-    selector = Selector(targets)
-    index = time.perf_counter() - began
-    for task in tasks[:20]:
-        selector.select(task)
-    gc.collect()
-    took = []
-    for task in tasks:
-        began = time.perf_counter()
-        selector.select(task)
-        took.append((time.perf_counter() - began) * 1000)
-    took.sort()
-    memory = _highest_resident()
-    return Speed(took[_QUERIES // 2], took[_QUERIES * 99 // 100], index, memory)
-
-
-def _highest_resident() -> float:
-    # Not getrusage: its figure begins with that of the process this one was forked from.
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return next(int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM"))
-
-
-def speed(bed: Bed) -> Speed:
-    """Measure in a fresh process, once."""
-
-    def run(_: contextlib.ExitStack) -> Speed:
-        code = "from bench.selection import measure_speed; print(*measure_speed())"
-        done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
-        return Speed(*map(float, done.stdout.split()))
-
-    return bed.once("selection.speed", run)
-
-
-def beside(bed: Bed, place: int, unit: str) -> str:
-    """Return what the reference takes for the same catalogue and the first of the same tasks."""
-    targets, tasks = large_catalogue()
-    rows = [
-        {"id": one.id, "kind": one.kind, "name": one.name, "description": one.description, "examples": one.examples}
-        for one in targets
-    ]
-    theirs = reference.select(bed, rows, tasks[:_REFERENCE_QUERIES])
-    return reference.beside(None if theirs is None else theirs[place], unit)
-
-
-@benchmark(
-    name="selection.p50",
-    area=AREA,
-    text="select among 10,000, p50",
-    unit="ms",
-    target=2,
-    how=f"{_QUERIES:,} tasks of 4 to 16 words, reasons included; fresh process",
-)
-def median(bed: Bed) -> Figure:
-    return Figure(speed(bed).median, beside(bed, 0, "ms"))
-
-
-@benchmark(
-    name="selection.p99", area=AREA, text="select among 10,000, p99", unit="ms", target=10, how="the same process"
-)
-def slow(bed: Bed) -> Figure:
-    return Figure(speed(bed).slow, beside(bed, 1, "ms"))
-
-
-@benchmark(name="selection.index", area=AREA, text="index of 10,000", unit="s", target=2, how="about 35 words each")
-def index(bed: Bed) -> Figure:
-    return Figure(speed(bed).index, beside(bed, 2, "s"))
-
-
-@benchmark(
-    name="selection.memory",
-    area=AREA,
-    text="memory of that process",
-    unit="MiB",
-    target=150,
-    how="highest resident size",
-)
-def memory(bed: Bed) -> Figure:
-    return Figure(speed(bed).memory, beside(bed, 3, "MiB"))

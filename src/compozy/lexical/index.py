@@ -9,9 +9,8 @@ It knows nothing of targets.
 
 import math
 from array import array
-from bisect import bisect_left
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import NamedTuple
 
@@ -50,6 +49,22 @@ class Scores(NamedTuple):
     length: float
 
 
+class _Postings(NamedTuple):
+    """A stem's number, its documents and what it adds to the score of each."""
+
+    number: int
+    places: tuple[int, ...]
+    values: "array[float]"
+
+
+class _Root(NamedTuple):
+    """What is known of a stem of a query: its rarity, its postings, and related ones, the nearest first."""
+
+    rarity: float
+    own: _Postings | None
+    near: list[tuple[str, _Postings, float]]
+
+
 def read_query(found: Sequence[str]) -> Query:
     """Turn the words of a task into a query; a word said twice counts once among the stems."""
     groups = Counter(group for word in found for group in grams(word))
@@ -80,7 +95,7 @@ class LexicalIndex:
         self.size = len(lengths)
         self._judged = max(self.size, FLOOR)
         self._english = related_words()
-        self._kept: dict[str, list[tuple[str, _Postings, float]]] = {}
+        self._kept: dict[str, _Root] = {}
         self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
         self._weigh_stems(occurrences, lengths)
         self._weigh_groups(occurrences)
@@ -91,27 +106,31 @@ class LexicalIndex:
         joined: dict[str, list[int]] = {}
         for word, places in occurrences.items():
             joined.setdefault(stem(word), []).extend(places)
-        self._stems: dict[str, tuple[array[int], array[float]]] = {}
-        for root, places in joined.items():
+        self._stems: dict[str, _Postings] = {}
+        self._held = [array("I") for _ in lengths]
+        for number, (root, places) in enumerate(joined.items()):
             counts = sorted(Counter(places).items())
             rarity = self._rarity(root, len(counts)) * (K1 + 1)
             values = array("d", [rarity * n / (n + saturation[place]) for place, n in counts])
-            self._stems[root] = (array("I", [place for place, _ in counts]), values)
+            self._stems[root] = _Postings(number, tuple(place for place, _ in counts), values)
+            for place, _ in counts:
+                self._held[place].append(number)
 
     def _weigh_groups(self, occurrences: dict[str, list[int]]) -> None:
         holders: dict[str, list[int]] = {}
-        self._words: list[array[int]] = []
+        # Tuples that share their numbers: arrays would make a new one at each look, which costs a sixth of a query.
+        self._words: list[tuple[int, ...]] = []
         for number, (word, places) in enumerate(occurrences.items()):
-            self._words.append(array("I", places))
+            self._words.append(tuple(places))
             for group in set(grams(word)):
                 holders.setdefault(group, []).append(number)
         spread = [len(set(places)) for places in occurrences.values()]
-        self._groups: dict[str, tuple[float, array[int]]] = {}
+        self._groups: dict[str, tuple[float, tuple[int, ...]]] = {}
         for group, held in holders.items():
             # Words are taken to fall independently: near enough, and no document has to be looked at.
             absent = math.prod(1 - spread[number] / self.size for number in held)
             rarity = self._group_rarity(1 - absent)
-            self._groups[group] = (rarity, array("I", held))
+            self._groups[group] = (rarity, tuple(held))
         squares = [0.0] * self.size
         for word, places in occurrences.items():
             own = sum((count * self._groups[group][0]) ** 2 for group, count in Counter(grams(word)).items())
@@ -131,48 +150,52 @@ class LexicalIndex:
 
     def rarity(self, root: str) -> float:
         """Return how telling a stem is; one that no document has is the most telling of all."""
-        found = self._stems.get(root)
-        return self._rarity(root, len(found[0]) if found else 0)
+        return self._look_up(root).rarity
 
     def coverage(self, query: Query) -> dict[int, float]:
         """Return the share of the query's telling stems that each document has; related ones count in part."""
         shares: dict[int, float] = {}
         total = 0.0
         for root in query.stems:
-            rarity = self.rarity(root)
+            rarity, own, near = self._look_up(root)
             total += rarity
             found: dict[int, float] = {}
             # The nearest last, so that it stays where several are found.
-            for _, (places, _), strength in reversed(self._near(root)):
-                found.update(dict.fromkeys(places, strength))
-            if root in self._stems:
-                found.update(dict.fromkeys(self._stems[root][0], 1.0))
+            for _, postings, strength in reversed(near):
+                found.update(dict.fromkeys(postings.places, strength))
+            if own is not None:
+                found.update(dict.fromkeys(own.places, 1.0))
             for place, strength in found.items():
                 shares[place] = shares.get(place, 0.0) + rarity * strength
         return {place: share / total for place, share in shares.items()}
 
-    def covers(self, document: int, root: str) -> float:
-        """How far a document has a stem: 1, or what the nearest related one that it has counts, or 0."""
-        own = self._stems.get(root)
-        if own is not None and _holds(own[0], document):
-            return 1.0
-        # The nearest stand first.
-        return next((strength for _, found, strength in self._near(root) if _holds(found[0], document)), 0.0)
+    def covers(self, document: int, roots: Sequence[str]) -> list[float]:
+        """How far a document has each of the stems: 1, or what the nearest related one that it has counts, or 0."""
+        held = frozenset(self._held[document])
+        shares = []
+        for _, own, near in map(self._look_up, roots):
+            if own is not None and own.number in held:
+                shares.append(1.0)
+            else:
+                # The nearest stand first.
+                shares.append(next((strength for _, other, strength in near if other.number in held), 0.0))
+        return shares
 
-    def _near(self, root: str) -> list[tuple[str, "_Postings", float]]:
-        """Return the related stems that any document has, the nearest first."""
+    def _look_up(self, root: str) -> _Root:
         found = self._kept.get(root)
         if found is None:
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
-            found = self._kept[root] = self._find_near(root)
+            found = self._kept[root] = self._find(root)
         return found
 
-    def _find_near(self, root: str) -> list[tuple[str, "_Postings", float]]:
+    def _find(self, root: str) -> _Root:
+        own = self._stems.get(root)
         near = [
             (other, self._stems[other], value) for other, value in self._english.near(root) if other in self._stems
         ]
-        return sorted(near, key=itemgetter(2), reverse=True)
+        near.sort(key=itemgetter(2), reverse=True)
+        return _Root(self._rarity(root, len(own.places) if own else 0), own, near)
 
     def score(self, query: Query) -> Scores:
         """Score the documents that share anything with the query."""
@@ -181,23 +204,25 @@ class LexicalIndex:
 
     def _score_stems(self, query: Query) -> dict[int, float]:
         scores: dict[int, float] = {}
-        read = scores.get
         work = 0
-        for (places, values), weight in self._asked(query):
+        for (_, places, values), weight in self._asked(query):
             work += len(places)
             if work > self._work and scores:
                 break
             for place, value in zip(places, values, strict=True):
-                scores[place] = read(place, 0.0) + value * weight
+                if place in scores:
+                    scores[place] += value * weight
+                else:
+                    scores[place] = value * weight
         return scores
 
-    def _asked(self, query: Query) -> Iterator[tuple["_Postings", float]]:
+    def _asked(self, query: Query) -> Iterator[tuple[_Postings, float]]:
         """Yield the postings of the query's own stems, the rarest first, then of related ones, the nearest first."""
         own = [(self._stems[root], 1.0) for root in query.stems if root in self._stems]
         yield from sorted(own, key=_spread)
         near: dict[str, float] = {}
         for root in query.stems:
-            for other, _, strength in self._near(root):
+            for other, _, strength in self._look_up(root).near:
                 near[other] = near.get(other, 0.0) + strength
         for other, strength in sorted(near.items(), key=itemgetter(1), reverse=True):
             yield self._stems[other], strength
@@ -205,15 +230,17 @@ class LexicalIndex:
     def _score_groups(self, query: Query) -> tuple[dict[int, float], float]:
         resembling, length = self._resembling(query)
         scores: dict[int, float] = {}
-        read = scores.get
         work = 0
-        for word, value in sorted(resembling.items(), key=itemgetter(1), reverse=True):
+        for word, value in _descending(resembling):
             places = self._words[word]
             work += len(places)
             if work > self._work and scores:
                 break
             for place in places:
-                scores[place] = read(place, 0.0) + value
+                if place in scores:
+                    scores[place] += value
+                else:
+                    scores[place] = value
         scale = self._scale
         return {place: value * scale[place] for place, value in scores.items()}, length
 
@@ -221,27 +248,32 @@ class LexicalIndex:
         """Return the words of the vocabulary that share a character group, each with what its occurrence adds."""
         rarest = self._group_rarity(0.0)
         found: dict[int, float] = {}
-        read = found.get
         square = 0.0
         for group, count in query.groups:
             rarity, held = self._groups.get(group, (rarest, ()))
             square += (count * rarity) ** 2
             value = count * rarity * rarity
             for word in held:
-                found[word] = read(word, 0.0) + value
+                if word in found:
+                    found[word] += value
+                else:
+                    found[word] = value
         return found, math.sqrt(square)
 
 
-_Postings = tuple["array[int]", "array[float]"]
-
-
 def _spread(found: tuple[_Postings, float]) -> int:
-    return len(found[0][0])
+    return len(found[0].places)
 
 
-def _holds(places: "array[int]", document: int) -> bool:
-    place = bisect_left(places, document)
-    return place < len(places) and places[place] == document
+def _descending(found: Mapping[int, float]) -> Iterator[tuple[int, float]]:
+    """Yield the greatest first, equal ones in their order; the many small ones are not even sorted until needed."""
+    top, told = max(found.values(), default=0.0), 0
+    for share in (0.1, 0.03, 0.0):
+        bound = top * share
+        part = [(place, value) for place, value in found.items() if value >= bound]
+        part.sort(key=itemgetter(1), reverse=True)
+        yield from part[told:]
+        told = len(part)
 
 
 def combine(scores: Scores, refused: Collection[int] = ()) -> dict[int, float]:

@@ -1,8 +1,10 @@
 """Words, stems and character groups: what a task and a document have in common."""
 
+from operator import itemgetter
+
 import pytest
 
-from compozy.lexical.index import LexicalIndex, combine, read_query
+from compozy.lexical.index import LexicalIndex, _descending, combine, read_query
 from compozy.lexical.words import grams, split_name, stem, tokens
 
 
@@ -36,3 +38,10 @@ def test_a_common_word_in_a_large_catalogue_does_not_hide_a_rare_one() -> None:
     documents[1234] = ["common", "unicorn"]
     totals = combine(LexicalIndex(documents).score(read_query(["common", "unicorn"])))
     assert max(totals, key=lambda place: totals[place]) == 1234
+
+
+def test_what_is_taken_step_by_step_comes_in_the_order_of_a_whole_sort() -> None:
+    found = {place: (place * 37 % 100) ** 3 / 1e6 for place in range(500)}
+    assert len(set(found.values())) == 100, "there are equal ones, and most are small beside the greatest"
+    assert list(_descending(found)) == sorted(found.items(), key=itemgetter(1), reverse=True)
+    assert list(_descending({})) == []

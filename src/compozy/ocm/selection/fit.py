@@ -46,6 +46,7 @@ def measure(index: LexicalIndex, query: Query, coverage: float, groups: float, l
 
 def cover(index: LexicalIndex, stems: Sequence[str], document: int) -> float:
     """Return the share of the telling stems that one document has; for many documents the index has `coverage`."""
-    told = [(root, index.rarity(root)) for root in stems]
-    total = sum(rarity for _, rarity in told)
-    return sum(rarity * index.covers(document, root) for root, rarity in told) / total if total else 0.0
+    rarities = list(map(index.rarity, stems))
+    total = sum(rarities)
+    shares = index.covers(document, stems)
+    return sum(rarity * share for rarity, share in zip(rarities, shares, strict=True)) / total if total else 0.0

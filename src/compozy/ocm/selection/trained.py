@@ -67,14 +67,16 @@ class TrainedModel:
         self._texts = texts
         self._voices = voices
         self._words = [list(found) for found in words]
-        self._index = LexicalIndex(self._words)
+        # Beside meaning there are none.
+        self._index = LexicalIndex(self._words) if any(self._words) else None
 
     def probabilities(self, task: str) -> dict[str, float]:
         """Return the probability of every capability for a task."""
         meaning = self._embedder.embed([task])[0] if self._embedder is not None and self._texts.dimensions else None
         drawn = self._texts.to(self._vocabulary.row(count_features(task)), meaning) @ self._voices
-        for number, total in combine(self._index.score(read_query(tokens(task)))).items():
-            drawn[number] += _LEXICAL * total
+        if self._index is not None:
+            for number, total in combine(self._index.score(read_query(tokens(task)))).items():
+                drawn[number] += _LEXICAL * total
         sharpness = _SHARPNESS if meaning is None else _SHARPNESS_WITH_MEANING
         powers = np.exp((drawn - drawn.max()) * sharpness)
         return dict(zip(self.ids, (powers / powers.sum()).tolist(), strict=True))
@@ -152,19 +154,19 @@ def train(
         meaning = embedder.embed([text for text, _ in labelled])
     wanted = np.full((len(rows), len(ids)), -1, dtype=np.float32)
     wanted[np.arange(len(rows)), [number for _, number in labelled]] = 1
+    texts = Resemblance.of(rows, len(vocabulary), meaning)
     voices = np.zeros_like(wanted)
     shares = -(-len(rows) // at_once)
     for share in range(shares):
         part = slice(share, None, shares)
-        voices[part] = _weigh(rows[part], len(vocabulary), meaning[part], wanted[part]) / np.float32(shares)
-    texts = Resemblance.of(rows, len(vocabulary), meaning)
+        own = texts if shares == 1 else Resemblance.of(rows[part], len(vocabulary), meaning[part])
+        voices[part] = _weigh(own, rows[part], meaning[part], wanted[part]) / np.float32(shares)
     identity = embedder.identity if embedder is not None else ""
     return TrainedModel(ids, vocabulary, texts, voices, words, embedder_identity=identity, embedder=embedder)
 
 
-def _weigh(rows: Sequence[Row], features: int, meaning: Matrix, wanted: Matrix) -> Matrix:
+def _weigh(texts: Resemblance, rows: Sequence[Row], meaning: Matrix, wanted: Matrix) -> Matrix:
     """Return the voices of least squared error, their own squared length counting `RIDGE` times."""
-    texts = Resemblance.of(rows, features, meaning)
     kernel = np.empty((len(rows), len(rows)), dtype=np.float32)
     for number, row in enumerate(rows):
         kernel[number] = texts.to(row, meaning[number] if texts.dimensions else None)

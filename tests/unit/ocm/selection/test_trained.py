@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from compozy.lexical.index import LexicalIndex, Query, Scores
 from compozy.model.errors import LocalError
+from compozy.ocm.selection import trained
 from compozy.ocm.selection.documents import Document, Field
-from compozy.ocm.selection.features import Vocabulary, count_features
+from compozy.ocm.selection.features import Row, Vocabulary, count_features
 from compozy.ocm.selection.model_files import load_model, save_model
-from compozy.ocm.selection.resemblance import Resemblance, solve
+from compozy.ocm.selection.resemblance import Matrix, Resemblance, solve
 from compozy.ocm.selection.trained import RIDGE, Example, TrainedModel, train
 
 DOCUMENTS = [Document("mail", (Field("its name", "post"),)), Document("ship", (Field("its name", "boat"),))]
@@ -133,6 +135,38 @@ def test_meaning_finds_what_shares_no_letter_with_the_training_and_survives_the_
     assert again.embedder_identity == "meanings@1"
     assert math.isclose(again.probabilities("envelope")["mail"], told["mail"], abs_tol=0.01)
     assert model.to_bytes() == train(DOCUMENTS, examples(), embedder=Meanings()).to_bytes()
+
+
+def test_a_model_with_meaning_asks_no_index_of_words_and_one_without_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[Query] = []
+
+    class Counted(LexicalIndex):
+        def score(self, query: Query) -> Scores:
+            asked.append(query)
+            return super().score(query)
+
+    monkeypatch.setattr(trained, "LexicalIndex", Counted)
+    model = train(DOCUMENTS, examples(), embedder=Meanings())
+    again = TrainedModel.from_bytes(model.to_bytes(), Meanings)
+    assert again.probabilities("letter")["mail"] > 0.5 < model.probabilities("letter")["mail"]
+    assert not asked
+    train(DOCUMENTS, examples()).probabilities("letter")
+    assert len(asked) == 1
+
+
+def test_texts_that_are_weighed_at_once_are_indexed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[int] = []
+    make = Resemblance.of
+
+    def count(rows: Sequence[Row], features: int, meaning: Matrix) -> Resemblance:
+        made.append(len(rows))
+        return make(rows, features, meaning)
+
+    monkeypatch.setattr(Resemblance, "of", count)
+    train(DOCUMENTS, examples())
+    assert made == [5]
+    train(DOCUMENTS, examples(), at_once=3)
+    assert made == [5, 5, 3, 2]
 
 
 def test_a_model_with_meaning_is_refused_without_its_embedder_or_with_another(tmp_path: Path) -> None:
