@@ -10,6 +10,7 @@ import shutil
 import stat
 from collections.abc import Iterator
 
+from compozy.config.backup_notes import backup_findings
 from compozy.config.config import Config
 from compozy.config.detection import is_installed
 from compozy.config.doctor_secrets import trust_findings, vault_findings
@@ -32,7 +33,13 @@ _LOW_DISK_BYTES = 256 << 20
 
 def check_home(home: Home) -> list[Finding]:
     """Run every check that needs no daemon."""
-    findings = [*_folders(home), *_disk(home), *vault_findings(home), *trust_findings(home)]
+    findings = [
+        *_folders(home),
+        *_disk(home),
+        *vault_findings(home),
+        *trust_findings(home),
+        *backup_findings(home),
+    ]
     try:
         config = load_config(home)
     except (ConfigError, CompozyError) as error:

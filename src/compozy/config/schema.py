@@ -3,7 +3,7 @@
 Unknown keys are refused as `load.py` refuses them; sections that are read past stay open.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from msgspec import inspect
 
@@ -36,13 +36,15 @@ def all_schemas() -> dict[str, str]:
     return {**{name: title for name, (title, _) in SCHEMAS.items()}, _NAME: _TITLE}
 
 
-def schema_of(name: str) -> Schema:
-    """Return the JSON Schema of one kind of file.
+def schema_of(name: str, known: Iterable[str] = ()) -> Schema:
+    """Return the JSON Schema of one kind of file; `known` are further names a caller has.
 
     Raises:
         InvalidRequest: there is no such schema; the message names those that exist.
     """
-    return with_heading(_NAME, _TITLE, _config()) if name == _NAME else document_schema(name, all_schemas())
+    return (
+        with_heading(_NAME, _TITLE, _config()) if name == _NAME else document_schema(name, (*all_schemas(), *known))
+    )
 
 
 def _config() -> Schema:

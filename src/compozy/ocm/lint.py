@@ -97,7 +97,10 @@ def _percentiles(target: Target) -> Iterator[Problem]:
 
 def _examples(target: Target) -> Iterator[Problem]:
     if target.kind in _NEEDS_EXAMPLES and not target.examples:
-        message = "there are no examples: give five to ten requests in the words of the people who ask"
+        message = (
+            "there are no examples: give five to ten requests in the words of the people who ask "
+            "(`compozy ocm examples` chooses them from real tasks)"
+        )
         yield _advice("lint-examples", "examples", message)
 
 

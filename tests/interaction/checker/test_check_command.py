@@ -233,6 +233,8 @@ def test_schema_prints_one_or_lists_the_names(workspace: Path) -> None:
     assert [one["name"] for one in json.loads(run("schema", "--json", cwd=workspace).stdout)] == names
     wrong = run("schema", "agnet", cwd=workspace)
     assert wrong.returncode == 2 and "did you mean 'agent'" in wrong.stderr
+    assert all(name in run("schema", "xxxxxxxx", cwd=workspace).stderr for name in ("config", "ocm"))
+    assert "did you mean 'ocm'" in run("schema", "ocn", cwd=workspace).stderr
 
 
 def test_the_example_workflow_runs_a_command_that_exists(workspace: Path) -> None:

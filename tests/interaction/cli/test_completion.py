@@ -1,6 +1,7 @@
 """What a shell offers while a person types: names the daemon knows, keys of settings, files and folders."""
 
 import os
+import shutil
 import subprocess
 import sys
 
@@ -65,3 +66,28 @@ def test_keys_of_settings_are_offered(workspace: Cli) -> None:
 )
 def test_the_shell_offers_files_and_folders_itself(workspace: Cli, line: str, kind: str) -> None:
     assert offered(workspace, line) == [kind]
+
+
+def test_fish_shows_a_description_whole(workspace: Cli) -> None:
+    fish = shutil.which("fish")
+    if fish is None:
+        pytest.skip("there is no fish on this machine")
+    sidecar = workspace.folder / ".compozy/agents/scout/capabilities.toml"
+    sidecar.write_text(CAPABILITIES.replace("Find code", "Find code, tests, and who wrote them"))
+    script = workspace.folder / "compozy.fish"
+    script.write_text(workspace("completion", "fish").out)
+    # The script starts the program by its name, through `env`.
+    programs = workspace.folder / "programs"
+    programs.mkdir()
+    (programs / "compozy").write_text(f'#!/bin/sh\nexec {sys.executable} -m compozy "$@"\n')
+    (programs / "compozy").chmod(0o755)
+    done = subprocess.run(
+        [fish, "--no-config", "-c", f"source {script}; complete -C 'compozy capability show scout '"],
+        env={**os.environ, **workspace.environment, "PATH": f"{programs}:{os.environ['PATH']}"},
+        cwd=workspace.folder,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert done.stdout == "find-code\tFind code, tests, and who wrote them\n", done.stderr

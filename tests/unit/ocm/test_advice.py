@@ -59,6 +59,11 @@ def test_what_is_valid_and_unwise_is_told(more: dict[str, object], want: tuple[s
     assert want in codes(**more)
 
 
+def test_advice_on_missing_examples_names_the_command_that_finds_some() -> None:
+    (found,) = advise({**GOOD, "examples": []})
+    assert "`compozy ocm examples` chooses them from real tasks" in found.message
+
+
 @pytest.mark.parametrize(
     "description", ["翻译合同和发票", "Übersetzt Verträge für Juristen", "Переводит договоры", "契約書を翻訳します"]
 )

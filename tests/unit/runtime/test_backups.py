@@ -17,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from compozy.config.backup_notes import backup_findings
 from compozy.config.home import Home
 from compozy.model.errors import CompozyError, Conflict, InvalidRequest, NotFound, Unprocessable
 from compozy.runtime.backups.making import make_backup
@@ -365,6 +366,16 @@ async def test_what_a_killed_backup_left_is_removed_by_the_next_and_nothing_else
     died = subprocess.run([sys.executable, "-c", _DIES, str(home.root), str(folder / "first")], check=False)
     left = {path.name.rpartition(".")[2] for path in folder.iterdir()}
     assert died.returncode == -9 and left == {"compozy-part", "compozy-db"}
+    assert list(backup_findings(home)) == [], "it may be at work"
+    parts = sorted(folder.iterdir())
+    for path in parts:
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    (found,) = backup_findings(home)
+    assert (found.code, found.severity) == ("backup_left", "warn")
+    assert f"in {str(folder)!r};" in found.message
+    assert found.suggested_command == "rm -f " + " ".join(map(str, parts))
+    for path in parts:
+        os.utime(path)
     mine = [
         folder / ".notes.0123456789abcdef.part",
         folder / ".x.compozy-part",
@@ -384,6 +395,27 @@ async def test_what_a_killed_backup_left_is_removed_by_the_next_and_nothing_else
     assert set(folder.iterdir()) == {*mine, at_work, folder / "second", folder / "third"}
     make_backup(home, folder / "fourth")
     assert not at_work.exists()
+    assert list((home.root / "cache" / "backups").iterdir()) == []
+
+
+async def test_the_doctor_forgets_what_was_removed_and_remembers_what_lies_on_a_disk_that_is_away(
+    home: Home, tmp_path: Path
+) -> None:
+    folder, away = tmp_path / "kept", tmp_path / "away"
+    folder.mkdir()
+    subprocess.run([sys.executable, "-c", _DIES, str(home.root), str(folder / "first")], check=False)
+    for path in folder.iterdir():
+        os.utime(path, (1_000_000_000, 1_000_000_000))
+    folder.rename(away)
+    assert list(backup_findings(home)) == []
+    make_backup(home, tmp_path / "elsewhere")
+    away.rename(folder)
+    (found,) = backup_findings(home)
+    assert found.suggested_command is not None
+    subprocess.run(found.suggested_command, shell=True, check=True)
+    assert list(backup_findings(home)) == list(folder.iterdir()) == []
+    make_backup(home, folder / "second")
+    assert list((home.root / "cache" / "backups").iterdir()) == []
 
 
 @pytest.mark.parametrize("state", ["closed", "killed", "killed, without its index"])

@@ -25,4 +25,8 @@ def completion(shell: str) -> None:
     made = get_completion_class(shell)
     if made is None:
         raise click.UsageError(f"no completion for {shell!r}; choose one of {', '.join(SHELLS)}")
-    write(made(root_command(), {}, "compozy", COMPLETE_VARIABLE).source() + "\n")
+    script = made(root_command(), {}, "compozy", COMPLETE_VARIABLE).source()
+    if shell == "fish":
+        # Click's script cuts descriptions, and names, at a comma of their own.
+        script = script.replace('string split ","', 'string split --max 1 ","')
+    write(script + "\n")

@@ -28,7 +28,7 @@ def command(invocation: Invocation, name: str) -> None:
         return
     if name:
         try:
-            _write(invocation, schema_of(name))
+            _write(invocation, schema_of(name, ("ocm",)))
         except InvalidRequest as error:
             raise LocalError(error.message, exit_code=EXIT_USAGE, hint="compozy schema") from error
         return

@@ -5,14 +5,11 @@ that was killed left is removed by the next that writes into the same folder.
 """
 
 import contextlib
-import fcntl
 import hashlib
 import io
 import os
-import re
 import stat
 import tarfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -20,6 +17,7 @@ from typing import BinaryIO
 import msgspec
 
 from compozy import __version__
+from compozy.config.backup_notes import draft_paths, killed_drafts, lock_draft, noted, parts_of
 from compozy.config.home import Home
 from compozy.model import times
 from compozy.model.backup import BackupReport
@@ -40,10 +38,6 @@ _LEVEL = 1
 _BLOCK = 1 << 20
 # While it is written, the name has a mark of its own around it. Linux: 255 bytes a name, 4,096 a path.
 _LONGEST_NAME, _LONGEST_PATH = 200, 3_500
-# Names that nobody else gives, because a sweep removes what has them.
-_DRAFT_END, _COPY_END = "compozy-part", "compozy-db"
-_YOUNG_SECONDS = 60.0
-_DRAFT_NAME = re.compile(rf"\..+\.[0-9a-f]{{16}}\.{_DRAFT_END}", re.DOTALL)
 
 
 def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwrite: bool = False) -> BackupReport:
@@ -61,25 +55,26 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
     """
     _check_target(home, target, overwrite)
     mark = os.urandom(8).hex()
-    copy, draft = (target.with_name(f".{target.name}.{mark}.{end}") for end in (_COPY_END, _DRAFT_END))
+    draft, copy = draft_paths(target, mark)
     try:
         _sweep(target.parent)
         if not home.database.exists():
             raise NotFound(
                 f"{str(home.database)!r} does not exist: there is nothing to back up", code="store_missing"
             )
-        handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
-        with os.fdopen(handle, "wb") as raw:
-            # As long as it is held, somebody works on this draft and its copy.
-            _is_held_by_nobody(handle)
-            facts = copy_store(home.database, copy)
-            parts = (*PARTS, *SECRET_PARTS) if with_secrets else PARTS
-            manifest = _write(home, raw, copy, facts, parts)
-            if overwrite:
-                draft.replace(target)
-            else:
-                os.link(draft, target)
-        _sync(target.parent)
+        with noted(home, target, mark):
+            handle = os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600)
+            with os.fdopen(handle, "wb") as raw:
+                # As long as it is held, somebody works on this draft and its copy.
+                lock_draft(handle)
+                facts = copy_store(home.database, copy)
+                parts = (*PARTS, *SECRET_PARTS) if with_secrets else PARTS
+                manifest = _write(home, raw, copy, facts, parts)
+                if overwrite:
+                    draft.replace(target)
+                else:
+                    os.link(draft, target)
+            _sync(target.parent)
     except FileExistsError as problem:
         raise _exists(target) from problem
     except OSError as problem:
@@ -89,7 +84,7 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
             code="backup_failed",
         ) from problem
     finally:
-        _remove(draft, copy)
+        _remove(draft)
     return BackupReport(
         path=str(target),
         bytes=target.stat().st_size,
@@ -102,39 +97,16 @@ def make_backup(home: Home, target: Path, *, with_secrets: bool = False, overwri
     )
 
 
-def _remove(draft: Path, copy: Path) -> None:
-    # The draft last: what is without one was left behind.
-    for path in (copy, *(copy.with_name(copy.name + end) for end in ("-wal", "-shm", "-journal")), draft):
+def _remove(draft: Path) -> None:
+    for path in parts_of(draft):
         path.unlink(missing_ok=True)
 
 
 def _sweep(folder: Path) -> None:
     """Remove what backups that were killed left in a folder."""
-    for path in folder.glob(f".*.{_DRAFT_END}"):
-        if not _DRAFT_NAME.fullmatch(path.name):
-            continue
-        try:
-            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-        except OSError:
-            # Somebody else's, or just gone.
-            continue
-        try:
-            found = os.fstat(handle)
-            is_old = time.time() - found.st_mtime > _YOUNG_SECONDS
-            if stat.S_ISREG(found.st_mode) and is_old and _is_held_by_nobody(handle):
-                with contextlib.suppress(OSError):
-                    _remove(path, path.with_name(path.name.removesuffix(_DRAFT_END) + _COPY_END))
-        finally:
-            os.close(handle)
-
-
-def _is_held_by_nobody(handle: int) -> bool:
-    """Take the kernel's lock on a draft, if nobody has it; it ends with the process that took it."""
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return False
-    return True
+    for draft in killed_drafts(folder):
+        with contextlib.suppress(OSError):
+            _remove(draft)
 
 
 def _check_target(home: Home, target: Path, overwrite: bool) -> None:
