@@ -24,6 +24,7 @@ SIZES = (100, 1_000, 10_000)
 LARGE = SIZES[-1]
 _SESSIONS_EACH = 10
 _REQUESTS = 300
+_CHOSEN_FROM = 2_000
 _WORKSPACE = "ws_00000000000000aa"
 _FILTERS: tuple[dict[str, str], ...] = (
     {},
@@ -264,3 +265,51 @@ def warm(bed: Bed) -> Figure:
         served.daemon.stop()
         times.append(_start_to_first_page(served.daemon))
     return Figure(statistics.median(times), "median of 3")
+
+
+class Selecting(NamedTuple):
+    """Waits in ms: the first choice in each of two workspaces, and those that follow in turns."""
+
+    first: float
+    times: Times
+
+
+def selecting(bed: Bed) -> Selecting:
+    """Choose among 2,000 agents in two workspaces in turns, over the socket."""
+
+    def make(closers: contextlib.ExitStack) -> Selecting:
+        folder = bed.make_folder("fleet-select")
+        daemon = Daemon(make_home(folder / "home"))
+        closers.callback(daemon.end)
+        roots = [folder / name for name in ("one", "two")]
+        for root in roots:
+            write_agents(root / ".compozy" / "agents", _CHOSEN_FROM, sidecars=True, size=1_500)
+        daemon.start()
+        waits = []
+        with daemon.client() as client:
+            for root in roots:
+                client.request("POST", "/api/workspaces", body={"root_dir": str(root)})
+            for number in range(_REQUESTS):
+                body = {
+                    "task": f"please explain part {number * 31 % _CHOSEN_FROM} and review the change",
+                    "workspace_path": str(roots[number % 2]),
+                }
+                began = time.perf_counter()
+                answer = client.request("POST", "/api/agents/select", body=body, timeout=120).json()
+                waits.append(time.perf_counter() - began)
+                assert isinstance(answer, dict) and answer["agent"], answer
+        return Selecting(max(waits[:2]) * 1000, _times(waits[2:]))
+
+    return bed.once("fleet.select", make)
+
+
+@benchmark(
+    name="fleet.select",
+    area=AREA,
+    text=f"choosing among {_CHOSEN_FROM:,} agents, p50",
+    unit="ms",
+    how=f"`POST /api/agents/select` over the socket, two workspaces in turns, {2 * _CHOSEN_FROM:,} capabilities each",
+)
+def choose(bed: Bed) -> Figure:
+    found = selecting(bed)
+    return Figure(found.times.p50, f"p99 {found.times.p99:.0f} ms; the first in a workspace {found.first:.0f} ms")

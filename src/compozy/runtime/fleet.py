@@ -31,6 +31,7 @@ from compozy.runtime.definitions import explain
 from compozy.runtime.fleet_views import FleetViews
 from compozy.runtime.resolution import resolve_agent_name
 from compozy.runtime.selection import AgentSelector, Wishes
+from compozy.runtime.selection_kept import KeptSelectors
 from compozy.runtime.selection_skills import enabled_skills
 
 
@@ -64,8 +65,7 @@ class Fleet:
         self._config = config
         self._configs = configs
         self.views = FleetViews(home.agents, extensions, home.root / "cache" / "definitions")
-        # The index of the last fleet that was asked; a large one is dear to build.
-        self._selector: tuple[object, AgentSelector] | None = None
+        self._selectors = KeptSelectors()
 
     async def close(self) -> None:
         """End what follows the last reads."""
@@ -196,31 +196,23 @@ class Fleet:
         if not task.strip():
             raise InvalidRequest("task is required: say in a sentence what should be done")
         default = resolve_agent_name("", workspace, self._config_in(workspace))
-        usable = [row for row in (await self.visible(workspace)).agents if row.definition_digest]
-        return await asyncio.to_thread(self._select, task, usable, default, workspace, wishes)
+        index = await self.views.get(workspace)
+        return await asyncio.to_thread(self._select, task, index, default, workspace, wishes)
 
     def _select(
-        self,
-        task: str,
-        usable: Sequence[Agent],
-        default: str,
-        workspace: Workspace | None,
-        wishes: Wishes | None,
+        self, task: str, index: FleetIndex, default: str, workspace: Workspace | None, wishes: Wishes | None
     ) -> Selection:
-        skills = {}
+        def make() -> AgentSelector:
+            usable = [row for row in self._all_rows(index, workspace) if row.definition_digest]
+            return AgentSelector(usable, matching=self._matching())
+
+        place = (workspace.root_dir, workspace.add_dirs) if workspace else None
+        selector = self._selectors.get(place, index, make)
         if wishes and (wishes.required or wishes.preferred):
             roots = [self._home.root / "skills"]
             if workspace is not None:
-                roots += [Path(place) / ".compozy" / "skills" for place in (workspace.root_dir, *workspace.add_dirs)]
-            skills = enabled_skills(usable, roots)
-        key = tuple((row.name, row.definition_digest, row.capabilities_digest, row.category_path) for row in usable)
-        # Read once: another thread may put the index of another place there at any moment.
-        kept = self._selector
-        if not skills and kept is not None and kept[0] == key:
-            return kept[1].select(task, default, wishes)
-        selector = AgentSelector(usable, skills, self._matching())
-        if not skills:
-            self._selector = (key, selector)
+                roots += [Path(root) / ".compozy" / "skills" for root in (workspace.root_dir, *workspace.add_dirs)]
+            selector = selector.with_skills(enabled_skills(selector.agents, roots))
         return selector.select(task, default, wishes)
 
     def _matching(self) -> Callable[[Sequence[Document]], Matcher]:

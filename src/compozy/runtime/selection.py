@@ -5,6 +5,7 @@ words. Deterministic: the same agents and task give the same ranking and reasons
 the default agent is taken. It never looks into an agent's prompt.
 """
 
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple
 
@@ -60,6 +61,22 @@ class AgentSelector:
                 self._owners.append((agent.name, capability))
                 self._documents.append(_read(agent, capability))
         self._matcher = matching(self._documents)
+
+    @property
+    def agents(self) -> tuple[Agent, ...]:
+        """The fleet as far as it can be chosen from."""
+        return tuple(self._agents.values())
+
+    @property
+    def size(self) -> int:
+        """How many documents it compares a task with."""
+        return len(self._documents)
+
+    def with_skills(self, skills: Mapping[str, Collection[str]]) -> "AgentSelector":
+        """Return one that knows these skills, with the same index."""
+        made = copy.copy(self)
+        made._skills = skills
+        return made
 
     def select(self, task: str, default: str, wishes: Wishes | None = None) -> Selection:
         """Choose for a task; `default` is who works when none fits.
