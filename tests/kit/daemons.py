@@ -3,11 +3,14 @@
 `Daemon(home)` starts `python -m compozy.daemon` through the product's own `control`, as the command line does.
 """
 
+import fcntl
+import functools
 import os
 import signal
 import socket
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from compozy.client import DaemonClient, connect, connect_tcp
@@ -20,11 +23,30 @@ from compozy.daemon import control
 PATIENCE = 30.0
 
 
+# Below those that the system gives to connections and to whoever asks for any port.
+_PORTS = range(20_000, 32_000)
+
+
+@functools.cache
+def _reservations() -> tuple[int, Iterator[int]]:
+    path = Path(tempfile.gettempdir()) / f"compozy-test-ports-{os.getuid()}"
+    return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600), iter(_PORTS)
+
+
 def free_port() -> int:
-    """Return a TCP port nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Return a TCP port that nobody listens on and that no test is given as long as this process lives.
+
+    What the system gives for port 0 is free at that moment only: another process may have it before a daemon starts.
+    """
+    held, ports = _reservations()
+    for port in ports:
+        try:
+            fcntl.lockf(held, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, port)
+            with socket.create_server(("127.0.0.1", port)):
+                return port
+        except OSError:
+            continue
+    raise AssertionError(f"no port in {_PORTS} is free")
 
 
 def make_home(root: Path, *, config: str = "", http: bool = True) -> Home:
