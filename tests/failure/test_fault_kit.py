@@ -16,22 +16,25 @@ from tests.kit.sessions import Stream, World
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
-IMPATIENT = (
-    "[session.supervision]\n"
-    'inactivity_warning_after = "200ms"\ninactivity_timeout = "800ms"\ntimeout_cancel_grace = "300ms"\n'
-)
+LIMITS = {
+    "": "",
+    "silence": 'inactivity_warning_after = "200ms"\ninactivity_timeout = "800ms"\ntimeout_cancel_grace = "300ms"\n',
+    "grace": 'timeout_cancel_grace = "300ms"\n',
+}
 # What a scenario may add to the daemon at its highest point.
 MEMORY = 128 * 1024 * 1024
 ALIVE = '!steps [{"text": "alive"}]'
 
 
 @pytest.fixture(scope="module")
-def daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[bool, Daemon]]:
-    """A patient daemon and an impatient one."""
+def daemons(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Daemon]]:
+    """A patient daemon and the impatient ones."""
     folder = tmp_path_factory.mktemp("faults")
     made = {
-        is_impatient: Daemon(make_home(folder / f"home{is_impatient}", config=config, http=False)).start()
-        for is_impatient, config in ((False, ""), (True, IMPATIENT))
+        limit: Daemon(
+            make_home(folder / f"home{limit}", config=f"[session.supervision]\n{rules}", http=False)
+        ).start()
+        for limit, rules in LIMITS.items()
     }
     yield made
     for daemon in made.values():
@@ -66,8 +69,8 @@ def _prompt(world: World, session: dict[str, Any], fault: Fault) -> Stream:
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: f"{fault.group:02}-{fault.name}")
-def test_a_fault_ends_as_it_must(fault: Fault, daemons: dict[bool, Daemon], tmp_path: Path) -> None:
-    world = World(tmp_path, daemon=daemons[fault.is_impatient])
+def test_a_fault_ends_as_it_must(fault: Fault, daemons: dict[str, Daemon], tmp_path: Path) -> None:
+    world = World(tmp_path, daemon=daemons[fault.limit])
     (world.workspace / "lines").write_text("one\ntwo\nthree\n")
     (world.workspace / "binary").write_bytes(b"\x00\xff\xfe")
     (world.workspace / "link").symlink_to("/etc/hostname")
@@ -85,7 +88,7 @@ def test_a_fault_ends_as_it_must(fault: Fault, daemons: dict[bool, Daemon], tmp_
         assert _memory(pid, "VmHWM") - before < MEMORY, "memory stays bounded"
         _check(world, session, fault, stream)
         if fault.goes_on:
-            again = world.prompt(session, ALIVE)
+            again = world.prompt_until(session, "alive", ALIVE) if fault.limit else world.prompt(session, ALIVE)
             assert "alive" in again.text and again.done, "the session goes on"
         world.post(session, "/stop")
         assert left_after(f"COMPOZY_SESSION_ID={session['id']}") == [], "no process is left"
@@ -136,8 +139,8 @@ def _check(world: World, session: dict[str, Any], fault: Fault, stream: Stream |
         assert not [text for text in texts if text.startswith("old")], "what was replayed is not stored"
 
 
-def test_a_write_after_the_turn_wrote_nothing(tmp_path: Path, daemons: dict[bool, Daemon]) -> None:
-    world = World(tmp_path, daemon=daemons[False])
+def test_a_write_after_the_turn_wrote_nothing(tmp_path: Path, daemons: dict[str, Daemon]) -> None:
+    world = World(tmp_path, daemon=daemons[""])
     try:
         late = [{"write": "{cwd}/late", "content": "no"}, {"touch": str(tmp_path / "tried")}]
         world.agent("late-writer", {"prompts": [[{"text": "x"}]], "late": late}, permissions="approve-reads")

@@ -8,7 +8,7 @@ stored events, the answer to the client, that no process is left, and that the d
 # ruff: noqa: E501 - a scenario is read as one row
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 Step = dict[str, Any]
 Script = dict[str, Any]
@@ -42,7 +42,7 @@ class Fault:
         cancel_at: the type of the frame at which the client cancels the turn.
         stop_first: the session has a turn and is stopped before the prompt.
         goes_on: the next prompt of the same session is answered.
-        is_impatient: runs on a daemon that gives up on silence after a moment.
+        limit: of its daemon: "silence" gives up on a silent agent after a moment, "grace" on one that was cancelled.
     """
 
     group: int
@@ -57,7 +57,7 @@ class Fault:
     cancel_at: str = ""
     stop_first: bool = False
     goes_on: bool = True
-    is_impatient: bool = False
+    limit: Literal["", "silence", "grace"] = ""
 
 
 def once(*first: Step, then: list[Step]) -> Step:
@@ -88,12 +88,12 @@ DEATHS = (
 )  # fmt: skip
 
 SILENCE = (
-    Fault(group=2, name="silent-after-a-chunk", is_impatient=True,
+    Fault(group=2, name="silent-after-a-chunk", limit="silence",
           script={"prompts": [[{"text": "a"}, {"wait_cancel": True}]]},
           end=("error", "timeout"), state=("stopped", "timeout"), kinds=("runtime_warning",)),
-    Fault(group=2, name="silent-from-the-start", is_impatient=True, script={"prompts": [[{"never": True}]]},
+    Fault(group=2, name="silent-from-the-start", limit="silence", script={"prompts": [[{"never": True}]]},
           end=("error", "timeout"), state=("stopped", "timeout"), kinds=("runtime_warning",)),
-    Fault(group=2, name="silent-and-deaf", is_impatient=True,
+    Fault(group=2, name="silent-and-deaf", limit="silence",
           script={"deaf": ["eof", "term"], "cancel": "ignore", "prompts": [[{"wait_file": "/none"}]]},
           end=("error", "timeout"), state=("stopped", "timeout"), kinds=("runtime_warning",)),
 )  # fmt: skip
@@ -109,7 +109,7 @@ CANCELS = (
           cancel_at="text-delta", end=_CANCELLED),
     Fault(group=3, name="cancel-answered-with-an-error", script={"cancel": "error", "prompts": [_SLOW]},
           cancel_at="text-delta", end=_CANCELLED),
-    Fault(group=3, name="cancel-never-answered", is_impatient=True, script={"cancel": "never", "prompts": [_SLOW]},
+    Fault(group=3, name="cancel-never-answered", limit="grace", script={"cancel": "never", "prompts": [_SLOW]},
           cancel_at="text-delta", end=_CANCELLED),
     Fault(group=3, name="late-updates-of-the-cancelled-turn",
           script={"prompts": [_SLOW], "after_cancel": [{"text": "late"}], "late": [{"text": "later"}]},
@@ -191,7 +191,7 @@ FLOODS = (
           script={"prompts": [[{"stderr": f"api_key={TOKEN}\n"}, {"exit": 6}]]},
           end=("error", "error"), state=_STOPPED, kinds=("runtime_recovery_exhausted",)),
     Fault(group=9, name="flood-of-updates", script={"prompts": [[{"flood": 10_000}, {"text": "x"}]]}, text="x"),
-    Fault(group=9, name="agent-stops-reading", is_impatient=True,
+    Fault(group=9, name="agent-stops-reading", limit="silence",
           script={"deaf": ["eof", "term"], "prompts": [[{"text": "x"}, {"stop_reading": True}, {"wait_file": "/none"}]]},
           end=("error", "timeout"), state=("stopped", "timeout")),
 )  # fmt: skip

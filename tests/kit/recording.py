@@ -25,7 +25,7 @@ from tests.kit.agents import fake_agent
 
 # Generous, because the machine may be busy; nothing normal takes longer than milliseconds.
 BOUND = 30.0
-QUICK_STOP = StopBounds(cancel=0.5, eof=0.5, term=0.2)
+QUICK_STOP = StopBounds(cancel=0.5, eof=2.0, term=1.0)
 
 
 class Recording:

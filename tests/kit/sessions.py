@@ -4,6 +4,7 @@
 """
 
 import json
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from compozy.client import Answer, DaemonClient
 from tests.kit.agents import fake_agent_command
-from tests.kit.daemons import Daemon, make_home
+from tests.kit.daemons import PATIENCE, Daemon, make_home
 
 AGENT_FILE = """---
 name: {name}
@@ -127,6 +128,13 @@ class World:
             else:
                 frames.append(frame)
         return Stream(frames, done)
+
+    def prompt_until(self, session: Mapping[str, Any], wanted: str, text: str = "go") -> Stream:
+        """Prompt until the answer holds this: where limits are so short that a busy machine meets them."""
+        end = time.monotonic() + PATIENCE
+        while wanted not in (stream := self.prompt(session, text)).text:
+            assert time.monotonic() < end, f"{wanted!r} was never answered"
+        return stream
 
     def frames(self, session: Mapping[str, Any], text: str = "go", **body: object) -> Iterator[dict[str, Any] | None]:
         """Send a prompt and yield its frames; None stands for [DONE]."""

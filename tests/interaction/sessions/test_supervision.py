@@ -66,14 +66,15 @@ def test_a_stalled_agent_is_reported_as_hung_until_it_shows_a_sign_of_life(make_
     session = world.create("sleepy")
     frames = begun(world, session)
     wait_until(lambda: world.refresh(session)["badge"] == "hung", "the silence is noticed")
+    told = len(contents(world, session, "runtime_warning"))
     go.touch()
     wait_until(lambda: world.types(session).count("agent_message") == 2, "the agent speaks again")
-    wait_until(lambda: len(contents(world, session, "runtime_warning")) >= 2, "the next silence is a new one")
-    assert world.refresh(session)["badge"] == "hung"
+    wait_until(lambda: len(contents(world, session, "runtime_warning")) > told, "the next silence is a new one")
+    wait_until(lambda: world.refresh(session)["badge"] == "hung", "it shows")
     world.post(session, "/prompt/cancel")
     assert [f for f in frames if f is not None][-1]["type"] == "finish"
     assert world.refresh(session)["badge"] == "idle"
-    warning = contents(world, session, "runtime_warning")[0]
+    warning = contents(world, session, "runtime_warning")[-1]
     assert warning["title"] == "inactivity" and "agent_message_chunk" in warning["text"]
 
 
@@ -88,7 +89,7 @@ def test_a_silent_agent_is_cancelled_and_its_session_stops_with_reason_timeout(m
     assert after["badge"] == "failed" and after["attachable"] is True
     assert world.types(session)[-3:] == ["runtime_warning", "error", "session_stopped"]
     assert not Path(f"/proc/{stream.text}/fd").exists(), "its process is ended"
-    assert world.prompt(session, '!steps [{"text": "again"}]').text == "again"
+    assert world.prompt_until(session, "again", '!steps [{"text": "again"}]').text == "again"
 
 
 def test_a_silent_agent_that_ignores_the_cancel_is_ended(make_world: MakeWorld) -> None:
@@ -115,7 +116,9 @@ def test_a_long_turn_reports_its_progress(make_world: MakeWorld) -> None:
     world.agent("busy", {"prompts": [[{"text": "x"}, {"tool_call": {"title": "dig"}}, {"wait_cancel": True}]]})
     session = world.create("busy")
     begun(world, session)
-    wait_until(lambda: len(contents(world, session, "runtime_progress")) >= 2, "progress is told")
+    wait_until(lambda: "tool_call" in world.types(session), "the tool is at work")
+    before = len(contents(world, session, "runtime_progress"))
+    wait_until(lambda: len(contents(world, session, "runtime_progress")) >= before + 2, "progress is told")
     told = contents(world, session, "runtime_progress")[-1]
     assert told["title"] == "progress" and "tool_call 'dig'" in told["text"]
     assert told["raw"]["current_tool"] == "dig"
@@ -144,7 +147,7 @@ def test_a_turn_past_its_deadline_is_cancelled_and_the_session_goes_on(make_worl
     ended = contents(world, session, "error")[0]
     assert ended["stop_reason"] == "timeout" and ended["failure"]["kind"] == "timeout"
     assert world.refresh(session)["state"] == "active"
-    assert world.prompt(session).text == "short"
+    assert world.prompt_until(session, "short").text == "short"
 
 
 def test_the_deadline_of_a_running_turn_is_shown(make_world: MakeWorld) -> None:

@@ -116,7 +116,7 @@ def test_a_descendant_in_another_session_is_found_by_its_ancestry_without_any_ma
     with leader(code, "m-ancestry") as (program, identity):
         child = int(path.read_text())
         assert {entry.pid for entry in find_members(identity)} == {program.pid, child}
-        end_members_blocking(identity, term_grace=1.0)
+        end_members_blocking(identity, term_grace=BOUND)
         wait_gone(child)
 
 
@@ -133,7 +133,7 @@ async def test_an_orphan_in_another_session_is_found_by_its_marker(tmp_path: Pat
 
 def test_terminals_are_ended_without_the_marker_they_share_with_the_agent(tmp_path: Path) -> None:
     with leader(SLEEP, "m-shared") as (agent, _), leader(SLEEP, "m-shared") as (terminal, identity):
-        end_members_blocking(identity, term_grace=1.0, use_marker=False)
+        end_members_blocking(identity, term_grace=BOUND, use_marker=False)
         assert terminal.wait(BOUND) == -signal.SIGTERM
         assert agent.poll() is None
 
@@ -206,5 +206,5 @@ def test_without_proc_the_table_comes_from_ps(monkeypatch: pytest.MonkeyPatch) -
         assert identity.start_time
         assert is_same_process(identity)
         assert [entry.pid for entry in find_members(identity)] == [program.pid]
-        end_members_blocking(identity, term_grace=1.0)
+        end_members_blocking(identity, term_grace=BOUND)
         assert program.wait(BOUND) == -signal.SIGTERM
