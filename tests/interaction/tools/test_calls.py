@@ -17,11 +17,13 @@ from tests.kit.sessions import World
 _RENAME = "compozy__session_rename"
 
 
+CAUTIOUS = '[permissions]\nmode = "approve-reads"\n'
+
+
 @pytest.fixture
 def cautious(tmp_path: Path) -> Iterator[World]:
-    """A world whose agents have to ask for what is no plain read, and get three seconds."""
-    config = '[permissions]\nmode = "approve-reads"\n[tools.policy]\napproval_timeout_seconds = 3\n'
-    made = World(tmp_path, config=config).start()
+    """A world whose agents have to ask for what is no plain read."""
+    made = World(tmp_path, config=CAUTIOUS).start()
     yield made
     made.end()
 
@@ -33,8 +35,11 @@ def _ask(agent: ToolAgent, decision: str, name: str) -> dict[str, Any]:
     turn = threading.Thread(target=lambda: _prompt(world, agent))
     turn.start()
     try:
-        wait_until(lambda: world.refresh(agent.session)["pending_interactions"], "a person is asked")
-        (asked,) = world.refresh(agent.session)["pending_interactions"]
+        found: list[dict[str, Any]] = []
+        wait_until(
+            lambda: found.extend(world.refresh(agent.session)["pending_interactions"]) or found, "a person is asked"
+        )
+        (asked,) = found
         assert asked["title"].startswith(f'{_RENAME} {{"name":"{name}"}}')
         assert asked["decisions"] == ["allow-once", "allow-always", "reject-once", "reject-always"]
         if decision:
@@ -46,8 +51,7 @@ def _ask(agent: ToolAgent, decision: str, name: str) -> dict[str, Any]:
             world.post(agent.session, "/approve", body)
     finally:
         turn.join(60)
-    found: dict[str, Any] = json.loads(path.read_text())
-    result: dict[str, Any] = found["result"]
+    result: dict[str, Any] = json.loads(path.read_text())["result"]
     return result
 
 
@@ -70,8 +74,12 @@ def test_a_person_allows_one_call_and_is_asked_again_for_the_next(cautious: Worl
     assert cautious.refresh(agent.session)["name"] == "first"
 
 
-def test_nobody_in_time_means_no(cautious: World) -> None:
-    refused = _ask(ToolAgent(cautious), "", "late")
+def test_nobody_in_time_means_no(tmp_path: Path) -> None:
+    world = World(tmp_path, config=f"{CAUTIOUS}[tools.policy]\napproval_timeout_seconds = 3\n").start()
+    try:
+        refused = _ask(ToolAgent(world), "", "late")
+    finally:
+        world.end()
     assert refused["isError"] and "approval_timed_out" in refused["content"][0]["text"]
 
 
