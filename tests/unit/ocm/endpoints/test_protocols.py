@@ -95,8 +95,13 @@ async def test_what_is_no_a2a_server_is_told(server: EndpointServer, path: str, 
 
 
 async def test_a_task_without_end_is_left_at_the_time_limit(server: EndpointServer) -> None:
-    error = await failure(server.url + "/a2a-endless", "a2a", options=Options(timeout=0.5))
-    assert error.code == "endpoint_timeout" and "may still be going on there" in error.message
+    # Where the machine is so busy that the task had not even begun, with more time.
+    for seconds in (0.5, 2, 8, 30):
+        error = await failure(server.url + "/a2a-endless", "a2a", options=Options(timeout=seconds))
+        assert error.code == "endpoint_timeout"
+        if is_told := "may still be going on there" in error.message:
+            break
+    assert is_told, error.message
 
 
 # MCP
