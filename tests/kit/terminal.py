@@ -1,12 +1,14 @@
 """Runs a program on a pseudo-terminal, so that tests see and type what a person would. Every wait is bounded."""
 
 import errno
+import fcntl
 import os
 import pty
 import re
 import select
 import signal
 import subprocess
+import termios
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -21,6 +23,7 @@ class Terminal:
 
     def __init__(self, argv: Sequence[str], *, env: Mapping[str, str], cwd: Path) -> None:
         self._master, slave = pty.openpty()
+        self.untouched = self.attributes()
         self.raw = ""
         self._seen = 0
         environment = {**env, "TERM": "xterm", "COLUMNS": "100", "LINES": "40"}
@@ -46,6 +49,10 @@ class Terminal:
             self.process.kill()
         self.process.wait(PATIENCE)
         os.close(self._master)
+
+    def attributes(self) -> list[object]:
+        """Return the terminal's settings; `untouched` are those that the program found."""
+        return list(termios.tcgetattr(self._master))
 
     @property
     def text(self) -> str:
@@ -93,8 +100,5 @@ class Terminal:
 
 
 def _take_terminal() -> None:
-    import fcntl
-    import termios
-
     fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -38,10 +38,6 @@ def asking(cli: Cli, session: str) -> Iterator[None]:
         running.wait(60)
 
 
-def _attributes(terminal: Terminal) -> list[object]:
-    return list(termios.tcgetattr(terminal._master))
-
-
 def _resize(terminal: Terminal, columns: int, lines: int) -> None:
     fcntl.ioctl(terminal._master, termios.TIOCSWINSZ, struct.pack("HHHH", lines, columns, 0, 0))
 
@@ -78,11 +74,10 @@ def test_without_a_terminal_it_prints_a_line_for_each_change(shared: Cli, sessio
 
 def test_live_it_follows_and_q_leaves_the_terminal_as_it_was(shared: Cli, session: str) -> None:
     with shared.terminal("fleet", "--watch", "--workspace", ".") as terminal:
-        before = _attributes(terminal)
         _resize(terminal, 120, 40)
         terminal.wait_for("demo-run")
         terminal.wait_for("1 session · 0 running · 0 waiting for you")
-        assert _attributes(terminal) != before, "keys arrive one by one"
+        assert terminal.attributes() != terminal.untouched, "keys arrive one by one"
         with asking(shared, session):
             terminal.wait_for("waiting-for-auth")
             terminal.wait_for("you: Write notes.md (")
@@ -91,17 +86,16 @@ def test_live_it_follows_and_q_leaves_the_terminal_as_it_was(shared: Cli, sessio
         terminal.type("q")
         assert terminal.wait_exit() == 0
         assert terminal.raw.count(ENTER) == 1 and terminal.raw.rstrip().endswith(LEAVE)
-        assert _attributes(terminal) == before
+        assert terminal.attributes() == terminal.untouched
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_live_every_end_gives_the_terminal_back(shared: Cli, session: str, number: int, code: int) -> None:
     with shared.terminal("fleet", "--watch", "--workspace", ".") as terminal:
-        before = _attributes(terminal)
         terminal.wait_for("waiting for you")
         os.kill(terminal.process.pid, number)
         assert terminal.wait_exit() == code
-        assert LEAVE in terminal.raw and _attributes(terminal) == before
+        assert LEAVE in terminal.raw and terminal.attributes() == terminal.untouched
         assert "Traceback" not in terminal.text
 
 

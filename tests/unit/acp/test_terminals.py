@@ -18,6 +18,12 @@ pytestmark = pytest.mark.anyio
 
 
 @pytest.fixture
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A program that hears SIGTERM gets the time for it, however busy the machine is."""
+    monkeypatch.setattr(module, "TERM_GRACE", 30.0)
+
+
+@pytest.fixture
 async def terminals() -> AsyncIterator[Terminals]:
     made = Terminals("agent-marker")
     yield made
@@ -80,6 +86,7 @@ def test_a_character_that_is_not_complete_yet_is_not_shown_as_garbage() -> None:
     assert tail.text() == "aé"
 
 
+@pytest.mark.usefixtures("patient")
 async def test_killing_ends_the_wait_and_keeps_the_output(terminals: Terminals, tmp_path: Path) -> None:
     made = await terminals.create("s", shell(tmp_path, "echo said; exec sleep 600"), None)
     await until(lambda: terminals.output("s", made)["output"])
@@ -97,6 +104,7 @@ async def test_a_program_deaf_to_sigterm_is_killed(terminals: Terminals, tmp_pat
     assert (await terminals.wait_for_exit("s", made))["signal"] == "SIGKILL"
 
 
+@pytest.mark.usefixtures("patient")
 async def test_releasing_ends_program_and_wait_and_forgets_the_id(terminals: Terminals, tmp_path: Path) -> None:
     made = await terminals.create("s", shell(tmp_path, "exec sleep 600"), None)
     waiting = asyncio.ensure_future(terminals.wait_for_exit("s", made))
