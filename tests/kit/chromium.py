@@ -205,6 +205,8 @@ def chromium(program: str, profile: Path) -> Iterator[Browser]:
     process = subprocess.Popen(
         command,
         pass_fds=(to_browser[0], from_browser[1]),
+        # What it writes besides its profile lies there too.
+        env={**os.environ, "HOME": str(profile), "XDG_CONFIG_HOME": str(profile), "XDG_CACHE_HOME": str(profile)},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

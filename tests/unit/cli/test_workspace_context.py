@@ -58,7 +58,8 @@ def test_a_folder_with_agents_of_its_own_is_the_root_of_what_lies_below(
     (project / ".compozy").mkdir(parents=True)
     (project / "deep" / "er").mkdir(parents=True)
     assert authored_root(project / "deep" / "er") == project
-    assert authored_root(tmp_path) is None, "the program's own home makes no workspace"
+    # Some folder above the test's may well have agents of its own.
+    assert authored_root(tmp_path) != tmp_path, "the program's own home makes no workspace"
 
 
 @pytest.mark.parametrize("reference", [".", "..", "~", "~/x", "/x", "x/y", "./x"])
