@@ -46,6 +46,7 @@ with open(f"{sysconfig.get_path('purelib')}/ours.pth", "w") as file:
     file.write(f"import site; site.addsitedir({sys.argv[1]!r})\n")
 PTH
     tests=(tests/unit/acp tests/unit/daemon tests/unit/runtime tests/contract tests/failure/acp)
+    tests+=(tests/interaction/mcp/test_servers.py tests/interaction/daemon/test_shutdown.py)
     echo "==> Python $(version_of $system 3): what depends on asyncio"
     run_tests "$venv/bin/python"
 fi
