@@ -1,13 +1,17 @@
 """Text as the index reads it: words without filler, their stems, and the character groups inside a word.
 
-Any script counts as words; filler words and stems are English ones. It knows nothing of documents or scores.
+Any script counts as words; filler words and stems are English ones. A text is read as far as `MOST_CHARACTERS`. It
+knows nothing of documents or scores.
 """
 
 import re
 import unicodedata
 from functools import lru_cache
 
-_WORD = re.compile(r"[^\W_]+")
+# What is said beyond tells no more about what is wanted, and costs as much.
+MOST_CHARACTERS = 1 << 16
+# Longer runs of letters (encoded data, scripts without blanks) are read in pieces: each word is kept in memory.
+_WORD = re.compile(r"[^\W_]{1,64}")
 _CASE = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _FILLER = """
 a an and any are as at be but by can could do does find for from get give had has have help how i if in into is it
@@ -54,15 +58,26 @@ def split_name(name: str) -> str:
     return _CASE.sub(" ", name)
 
 
+def beginning(text: str) -> str:
+    """Return as much of a text as is read, without the word that the bound cuts."""
+    if len(text) <= MOST_CHARACTERS:
+        return text
+    end = MOST_CHARACTERS
+    while end and text[end - 1].isalnum() and text[end].isalnum():
+        end -= 1
+    return text[: end or MOST_CHARACTERS]
+
+
 def all_words(text: str) -> list[str]:
-    """Return the words of a text in lower case, filler included, in order."""
+    """Return the words of the beginning of a text in lower case, filler included, in order."""
+    text = beginning(text)
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text)
     return _WORD.findall(text.casefold())
 
 
 def tokens(text: str) -> list[str]:
-    """Return the words of a text in lower case without filler, in order."""
+    """Return the words of the beginning of a text in lower case without filler, in order."""
     return [word for word in all_words(text) if word not in FILLER]
 
 

@@ -5,7 +5,7 @@ from operator import itemgetter
 import pytest
 
 from compozy.lexical.index import LexicalIndex, _descending, combine, read_query
-from compozy.lexical.words import grams, split_name, stem, tokens
+from compozy.lexical.words import MOST_CHARACTERS, beginning, grams, split_name, stem, tokens
 
 
 @pytest.mark.parametrize(
@@ -45,3 +45,20 @@ def test_what_is_taken_step_by_step_comes_in_the_order_of_a_whole_sort() -> None
     assert len(set(found.values())) == 100, "there are equal ones, and most are small beside the greatest"
     assert list(_descending(found)) == sorted(found.items(), key=itemgetter(1), reverse=True)
     assert list(_descending({})) == []
+
+
+def test_a_text_is_read_as_far_as_the_bound_and_a_word_across_it_is_left_out() -> None:
+    begun = "ship " * (MOST_CHARACTERS // 5)
+    for cut in ("harbour", "x", "x harbour", "größe"):
+        read = beginning(begun + cut)
+        assert read.split() == ["ship"] * (MOST_CHARACTERS // 5) + (["x"] if cut[0] == "x" else [])
+        assert len(read) <= MOST_CHARACTERS
+        assert set(tokens(begun + cut)) == set(read.split())
+    assert beginning(begun + "x") == begun + "x"
+    assert len(beginning("x" * MOST_CHARACTERS * 2)) == MOST_CHARACTERS
+
+
+def test_a_run_of_letters_without_a_break_is_read_in_short_pieces() -> None:
+    found = tokens("x" * 1_000)
+    assert "".join(found) == "x" * 1_000
+    assert max(map(len, found)) == 64

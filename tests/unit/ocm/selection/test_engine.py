@@ -1,7 +1,10 @@
 """Selection over a catalogue: constraints before words, reasons, margins, and the right to say that none fits."""
 
+import tracemalloc
+
 import pytest
 
+from compozy.lexical.words import MOST_CHARACTERS
 from compozy.model.errors import InvalidRequest
 from compozy.ocm.policy import Request, decide
 from compozy.ocm.selection.engine import Selector
@@ -104,3 +107,31 @@ def test_a_task_in_other_words_is_understood_and_the_reason_names_them() -> None
     outcome = Selector((*CATALOGUE, target("shopper", "Purchases shoes."))).select("buy sneakers")
     assert outcome.chosen == "acme/shopper"
     assert outcome.ranked[0].reasons[0] == "its description mentions purchases, near to buy"
+
+
+def peak(selector: Selector, task: str) -> int:
+    """Return the most bytes that a choice takes beside what was there."""
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        selector.select(task)
+        return tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_task_of_megabytes_is_read_no_further_than_its_beginning() -> None:
+    selector = Selector(CATALOGUE)
+    begun = "bill the Smith account " * (MOST_CHARACTERS // 23)
+    beyond = " ".join(f"watch{n}servers" for n in range(200_000))
+    long = f"{begun}{'.' * (MOST_CHARACTERS - len(begun))} {beyond}"
+    assert len(long) > 3_000_000
+    assert selector.select(long) == selector.select(begun)
+    assert peak(selector, long) < peak(selector, begun) + 2 * MOST_CHARACTERS
+
+
+def test_what_a_field_says_beyond_the_bound_is_not_read_and_the_other_fields_are() -> None:
+    filled = target("filler", "hum " * (MOST_CHARACTERS // 4) + "unicorn", examples=("saddle the zebra",))
+    selector = Selector((filled, *CATALOGUE))
+    assert not selector.select("unicorn").ranked
+    assert selector.select("zebra").ranked[0].id == "acme/filler"

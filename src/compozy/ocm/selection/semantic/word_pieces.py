@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from importlib.resources import files
 
+from compozy.lexical.words import beginning
+
 # What the model was trained with; a longer text says no more about what a capability does.
 MOST_PIECES = 256
 _LONGEST_WORD = 100
@@ -36,7 +38,7 @@ class WordPieces:
     def read(self, text: str) -> list[int]:
         """Return the numbers of a text between the model's marks of start and end, at most 256."""
         found: list[int] = []
-        for word in _words(text):
+        for word in _words(beginning(text)):
             found.extend(self._of_word(word))
             if len(found) >= MOST_PIECES - 2:
                 break

@@ -64,3 +64,9 @@ def test_a_word_without_end_is_one_unknown_piece(pieces: WordPieces) -> None:
 def test_ascii_is_read_as_any_text_is(text: str) -> None:
     # One letter outside ASCII sends the text the long way.
     assert PIECES.read(text[:200])[:-1] == PIECES.read(f"{text[:200]} é")[:-2]
+
+
+def test_what_lies_beyond_the_beginning_of_a_text_is_not_read() -> None:
+    pieces = WordPieces()
+    assert len(pieces.read(" " * 60_000 + "sail")) == 3
+    assert len(pieces.read(" " * 70_000 + "sail")) == 2
