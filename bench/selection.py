@@ -382,6 +382,46 @@ def semantic_irrelevance(bed: Bed) -> Figure:
     return Figure(100 * auroc(semantic_bfcl(bed).sure, doubts))
 
 
+def small_catalogues(matching: Callable[[Sequence[Document]], Matcher]) -> Figure:
+    """Return the accuracy on our own catalogues of two to twelve tools; the note says how well it abstains."""
+    ranked, sure, doubts = [], [], []
+    for catalogue in data.small_catalogues():
+        selector = Selector(catalogue.tools, matching=matching)
+        for task, tool in catalogue.tasks:
+            outcome = selector.select(task, explained=False)
+            if tool is None:
+                doubts.append(outcome.confidence)
+            else:
+                ranked.append(([one.id for one in outcome.ranked], tool))
+                sure.append(outcome.confidence)
+    quality = judge(ranked, sure)
+    return Figure(100 * quality.accuracy, f"{quality.note()}; AUROC of abstention {auroc(sure, doubts):.3f}")
+
+
+@benchmark(
+    name="selection.small",
+    area=AREA,
+    text="small catalogues of tools alike: accuracy@1",
+    unit="%",
+    better="more",
+    how="bench/data/small_catalogs.jsonl: 1,232 tasks and 252 that no tool can do; parameters were tuned on it",
+)
+def lexical_small_catalogues(bed: Bed) -> Figure:
+    return small_catalogues(LexicalMatcher)
+
+
+@benchmark(
+    name="selection.semantic_small",
+    area=AREA,
+    text="small catalogues of tools alike: accuracy@1, with `semantic`",
+    unit="%",
+    better="more",
+    how="the same",
+)
+def semantic_small_catalogues(bed: Bed) -> Figure:
+    return small_catalogues(by_meaning(bed))
+
+
 @benchmark(
     name="selection.semantic_query",
     area=AREA,

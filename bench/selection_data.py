@@ -1,19 +1,22 @@
-"""The selection data, which is never part of the project: ToolE (MIT) and BFCL (Apache-2.0), read from a folder.
+"""The selection data: ToolE (MIT) and BFCL (Apache-2.0), which are never part of the project, and our own.
 
-COMPOZY_SELECTION_DATA names the folder; without it, `../shared/data` beside the project. Absent files skip by name.
+COMPOZY_SELECTION_DATA names the folder of the first two; without it, `../shared/data` beside the project. Absent
+files skip by name. Ours is `data/small_catalogs.jsonl`; the README beside it says what it is.
 """
 
 import json
 import os
 import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from bench.harness import ROOT, Missing
 from compozy.ocm.selection.representative import choose_examples
 from compozy.ocm.target import Target
 
+SMALL = Path(__file__).parent / "data/small_catalogs.jsonl"
 EXAMPLES = 8
 _SEED = 11
 Row = Mapping[str, object]
@@ -57,6 +60,22 @@ def tools(examples: Mapping[str, Sequence[str]] | None = None) -> list[Target]:
     ]
 
 
+class Catalogue(NamedTuple):
+    """A small catalogue of our own: its tools, and tasks with the tool that is right, or None."""
+
+    tools: list[Target]
+    tasks: list[tuple[str, str | None]]
+
+
+def small_catalogues() -> Iterator[Catalogue]:
+    """Yield our own catalogues."""
+    for line in SMALL.read_text(encoding="utf-8").splitlines():
+        row = json.loads(line)
+        yield Catalogue(
+            candidates({"candidates": row["tools"]}), [(one["task"], one["tool"]) for one in row["tasks"]]
+        )
+
+
 def training_tasks() -> dict[str, list[str]]:
     """Return the training tasks of each tool."""
     found: dict[str, list[str]] = defaultdict(list)
@@ -75,7 +94,7 @@ def examples(*, representative: bool) -> dict[str, list[str]]:
 
 
 def candidates(row: Row) -> list[Target]:
-    """Return the candidates of a BFCL row as targets."""
+    """Return the candidates of a row as targets."""
     given = row["candidates"]
     assert isinstance(given, list)
     return [

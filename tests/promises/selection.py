@@ -26,6 +26,19 @@ PROMISES: tuple[Promise, ...] = (
         _ENGINE + "test_a_task_in_other_words_is_understood_and_the_reason_names_them",
     ),
     Promise(
+        "selection.values",
+        "issue 8 item 7",
+        "A value in the task finds the tool that asks for it, and the reason says so",
+        _ENGINE + "test_a_value_in_the_task_finds_the_tool_that_asks_for_it_and_the_reason_says_so",
+    ),
+    Promise(
+        "selection.small-catalogues",
+        "issue 8 item 7",
+        "Tasks go to the right one of tools alike as often as they did",
+        "tests/unit/ocm/selection/test_small_catalogues.py"
+        "::test_tasks_go_to_the_right_one_of_tools_alike_as_often_as_they_did",
+    ),
+    Promise(
         "selection.none",
         "issue 8 item 7",
         "None fits is an answer",

@@ -26,6 +26,8 @@ ENGLISH_SHARE = 0.6
 GROUP_POWER = 1.5
 # How rare a word is in a catalogue of three says little: a smaller one is judged as if it had this many documents.
 FLOOR = 100
+# How much a word that a value of the task hints at counts beside one that is said.
+HINT = 0.2
 # Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
 # most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
 SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_200
@@ -35,10 +37,11 @@ _KEPT = 1_000
 
 
 class Query(NamedTuple):
-    """A task ready for scoring: its stems, its character groups and how often each occurs."""
+    """A task ready for scoring: its stems, its character groups and how often each occurs, hints (see `values`)."""
 
     stems: tuple[str, ...]
     groups: tuple[tuple[str, int], ...]
+    hints: tuple[str, ...] = ()
 
 
 class Scores(NamedTuple):
@@ -65,10 +68,11 @@ class _Root(NamedTuple):
     near: list[tuple[str, _Postings, float]]
 
 
-def read_query(found: Sequence[str]) -> Query:
+def read_query(found: Sequence[str], hints: Sequence[str] = ()) -> Query:
     """Turn the words of a task into a query; a word said twice counts once among the stems."""
     groups = Counter(group for word in found for group in grams(word))
-    return Query(tuple(dict.fromkeys(stem(word) for word in found)), tuple(groups.items()))
+    stems = dict.fromkeys(stem(word) for word in found)
+    return Query(tuple(stems), tuple(groups.items()), tuple(hint for hint in hints if hint not in stems))
 
 
 def word_rarity(english: float, size: int, spread: int) -> float:
@@ -153,7 +157,10 @@ class LexicalIndex:
         return self._look_up(root).rarity
 
     def coverage(self, query: Query) -> dict[int, float]:
-        """Return the share of the query's telling stems that each document has; related ones count in part."""
+        """Return the share of the query's telling stems that each document has; related ones count in part.
+
+        A hint that a document has adds to its share, up to 1; one that it lacks takes nothing away.
+        """
         shares: dict[int, float] = {}
         total = 0.0
         for root in query.stems:
@@ -167,7 +174,11 @@ class LexicalIndex:
                 found.update(dict.fromkeys(own.places, 1.0))
             for place, strength in found.items():
                 shares[place] = shares.get(place, 0.0) + rarity * strength
-        return {place: share / total for place, share in shares.items()}
+        for hint in query.hints:
+            rarity, own, _ = self._look_up(hint)
+            for place in own.places if own is not None else ():
+                shares[place] = shares.get(place, 0.0) + rarity
+        return {place: min(share / total, 1.0) if total else 1.0 for place, share in shares.items()}
 
     def covers(self, document: int, roots: Sequence[str]) -> list[float]:
         """How far a document has each of the stems: 1, or what the nearest related one that it has counts, or 0."""
@@ -217,13 +228,16 @@ class LexicalIndex:
         return scores
 
     def _asked(self, query: Query) -> Iterator[tuple[_Postings, float]]:
-        """Yield the postings of the query's own stems, the rarest first, then of related ones, the nearest first."""
+        """Yield postings of the query's stems, the rarest first; then of related ones and hints, nearest first."""
         own = [(self._stems[root], 1.0) for root in query.stems if root in self._stems]
         yield from sorted(own, key=_spread)
         near: dict[str, float] = {}
         for root in query.stems:
             for other, _, strength in self._look_up(root).near:
                 near[other] = near.get(other, 0.0) + strength
+        for hint in query.hints:
+            if hint in self._stems:
+                near[hint] = near.get(hint, 0.0) + HINT
         for other, strength in sorted(near.items(), key=itemgetter(1), reverse=True):
             yield self._stems[other], strength
 

@@ -3,11 +3,15 @@
 It knows nothing of scores.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from compozy.lexical.words import split_name, tokens
 from compozy.ocm.target import Target
+
+# How far into the schema of a parameter is looked, and how many of its allowed values count: a list of all countries
+# says less of a tool than its first few.
+_DEEPEST, _MOST_VALUES = 3, 20
 
 
 class Field(NamedTuple):
@@ -55,13 +59,26 @@ def document_words(document: Document) -> list[str]:
     return found
 
 
-def _parameters(metadata: Mapping[str, object]) -> Iterable[str]:
-    """Return names and meanings of the parameters, from `parameters` or the `inputSchema` of an MCP tool."""
+def _parameters(metadata: Mapping[str, object]) -> Iterator[str]:
+    """Yield names and meanings of the parameters, from `parameters` or the `inputSchema` of an MCP tool."""
     schema = metadata.get("inputSchema")
     given = metadata.get("parameters") or (schema.get("properties") if isinstance(schema, Mapping) else None)
     if isinstance(given, Mapping):
-        for name, meaning in given.items():
-            told = meaning.get("description", "") if isinstance(meaning, Mapping) else meaning
-            yield f"{split_name(str(name))} {told if isinstance(told, str) else ''}".strip()
+        yield from _properties(given, _DEEPEST)
     elif isinstance(given, list):
         yield " ".join(split_name(str(name)) for name in given)
+
+
+def _properties(given: Mapping[object, object], levels: int) -> Iterator[str]:
+    """Yield a line for each property with its allowed values, and those of objects and lists in it."""
+    for name, meaning in given.items():
+        schema = meaning if isinstance(meaning, Mapping) else {"description": meaning}
+        told, allowed = schema.get("description"), schema.get("enum")
+        values = [one for one in allowed if isinstance(one, str)] if isinstance(allowed, list) else []
+        texts = [split_name(str(name)), told if isinstance(told, str) else "", *values[:_MOST_VALUES]]
+        yield " ".join(text for text in texts if text)
+        items = schema.get("items")
+        for inner in (schema, items if isinstance(items, Mapping) else {}):
+            properties = inner.get("properties")
+            if isinstance(properties, Mapping) and levels > 1:
+                yield from _properties(properties, levels - 1)

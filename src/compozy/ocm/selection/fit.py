@@ -5,7 +5,6 @@ how); they hold for lexical scores only. It knows nothing of targets.
 """
 
 import math
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from compozy.lexical.index import LexicalIndex, Query
@@ -44,9 +43,11 @@ def measure(index: LexicalIndex, query: Query, coverage: float, groups: float, l
     return Fit(coverage, cosine, 1 / (1 + math.exp(-drawn)))
 
 
-def cover(index: LexicalIndex, stems: Sequence[str], document: int) -> float:
+def cover(index: LexicalIndex, query: Query, document: int) -> float:
     """Return the share of the telling stems that one document has; for many documents the index has `coverage`."""
-    rarities = list(map(index.rarity, stems))
+    rarities = list(map(index.rarity, query.stems))
     total = sum(rarities)
-    shares = index.covers(document, stems)
-    return sum(rarity * share for rarity, share in zip(rarities, shares, strict=True)) / total if total else 0.0
+    shares = zip(rarities, index.covers(document, query.stems), strict=True)
+    hinted = zip(map(index.rarity, query.hints), index.covers(document, query.hints), strict=True)
+    covered = sum(rarity * share for rarity, share in shares) + sum(rarity for rarity, share in hinted if share == 1)
+    return min(covered / total, 1.0) if total else float(covered > 0)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from compozy.lexical.index import LexicalIndex, combine, read_query
+from compozy.lexical.values import hints
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.fit import cover, measure
@@ -40,14 +41,14 @@ class LexicalMatcher:
         self.index = LexicalIndex(map(document_words, documents))
 
     def match(self, task: str, out: Collection[int] = ()) -> Matched:
-        """Match a task by its words."""
-        query = read_query(tokens(task))
+        """Match a task by its words and the kinds of values in it."""
+        query = read_query(tokens(task), hints(task))
         scores = self.index.score(query)
 
         covered: list[dict[int, float]] = []
 
         def confidence(number: int) -> float:
-            share = covered[0].get(number, 0.0) if covered else cover(self.index, query.stems, number)
+            share = covered[0].get(number, 0.0) if covered else cover(self.index, query, number)
             return measure(self.index, query, share, scores.groups.get(number, 0.0), scores.length).confidence
 
         def prepare() -> None:

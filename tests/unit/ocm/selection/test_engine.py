@@ -135,3 +135,35 @@ def test_what_a_field_says_beyond_the_bound_is_not_read_and_the_other_fields_are
     selector = Selector((filled, *CATALOGUE))
     assert not selector.select("unicorn").ranked
     assert selector.select("zebra").ranked[0].id == "acme/filler"
+
+
+def test_a_value_in_the_task_finds_the_tool_that_asks_for_it_and_the_reason_says_so() -> None:
+    def tool(name: str, description: str, **parameters: object) -> Target:
+        return Target(id=name, kind="tool", name=name, description=description, metadata={"parameters": parameters})
+
+    selector = Selector(
+        (
+            tool("dispatch", "Gets the thing out.", recipient="An email address.", text="What to say."),
+            tool("dial", "Gets through to somebody.", number="A phone number."),
+        )
+    )
+    outcome = selector.select("ada@mail.example should hear that we are late")
+    assert outcome.ranked[0].id == "dispatch"
+    assert "its parameters mention recipient, and the task has an e-mail address" in outcome.ranked[0].reasons
+    assert selector.select("reach +49 170 1234567").ranked[0].id == "dial"
+
+
+def test_allowed_values_and_inner_fields_of_parameters_count() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "drink": {"type": "string", "enum": ["espresso", "cortado", 3]},
+            "filters": {"type": "object", "properties": {"roastery": {"description": "Who roasted it."}}},
+            "lines": {"type": "array", "items": {"properties": {"milkKind": {}}}},
+        },
+    }
+    coffee = Target(id="a", kind="tool", name="a", description="Makes it.", metadata={"inputSchema": schema})
+    other = Target(id="b", kind="tool", name="b", description="Breaks it.")
+    selector = Selector((coffee, other))
+    for task in ("cortado", "roastery", "milk"):
+        assert selector.select(task).ranked[0].id == "a", task

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
+from compozy.lexical.values import hints
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.documents import Document, document_words
 from compozy.ocm.selection.matching import Matched
@@ -53,7 +54,7 @@ class SemanticMatcher:
 
     def match(self, task: str, out: Collection[int] = ()) -> Matched:
         """Match a task by its words and its meaning."""
-        scores = self._words.score(tokens(task))
+        scores = self._words.score(tokens(task), hints(task))
         vector = self._embedder.embed([task])[0]
         near = self._meaning.nearness(vector)
         admitted = np.ones(len(near), dtype=bool)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compozy.lexical.index import FLOOR, GROUP_POWER, K1, WORDS_SHARE, B, word_rarity
+from compozy.lexical.index import FLOOR, GROUP_POWER, HINT, K1, WORDS_SHARE, B, word_rarity
 from compozy.lexical.related import related_words
 from compozy.lexical.words import grams, stem
 
@@ -93,12 +93,13 @@ class WordArrays:
         raised: Floats = (np.log((1 + self._judged) / (1 + self._size * share)) + 1) ** GROUP_POWER
         return raised
 
-    def score(self, words: Sequence[str]) -> WordScores:
-        """Score every document for the words of a task."""
+    def score(self, words: Sequence[str], hints: Sequence[str] = ()) -> WordScores:
+        """Score every document for the words of a task and what its values hint at."""
         said, coverage = np.zeros(self._size), np.zeros(self._size)
         total = 0.0
         near: dict[str, float] = {}
-        for root in dict.fromkeys(map(stem, words)):
+        stems = dict.fromkeys(map(stem, words))
+        for root in stems:
             for other, strength in self._english.near(root):
                 near[other] = near.get(other, 0.0) + strength
             found = self._stems.get(root)
@@ -109,11 +110,18 @@ class WordArrays:
             total += rarity
             said[places] += values
             coverage[places] += rarity
+        for hint in hints:
+            if hint not in stems and hint in self._stems:
+                near[hint] = near.get(hint, 0.0) + HINT
+                rarity, places, _ = self._stems[hint]
+                coverage[places] += rarity
         for root, strength in near.items():
             if root in self._stems:
                 _, places, values = self._stems[root]
                 said[places] += values * strength
-        return WordScores(said, self._score_groups(words), coverage / total if total else coverage)
+        return WordScores(
+            said, self._score_groups(words), np.minimum(coverage / total, 1.0) if total else np.sign(coverage)
+        )
 
     def _score_groups(self, words: Sequence[str]) -> Floats:
         rarest = float(self._group_rarity(np.zeros(1))[0])

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from compozy.lexical import index
+from compozy.lexical.values import hints
 from compozy.lexical.words import tokens
 from compozy.ocm.selection.semantic.word_arrays import WordArrays, combine
 
@@ -21,6 +22,7 @@ TASKS = (
     "zzz qqq",
     "",
     "weather weather contract currency of rain",
+    "is it 21 degrees on friday, or 20 EUR",
 )
 
 
@@ -28,9 +30,10 @@ TASKS = (
 def test_every_document_has_the_score_of_the_index(task: str) -> None:
     documents = [tokens(text) for text in DOCUMENTS]
     slow = index.LexicalIndex(documents)
-    expected = slow.score(index.read_query(tokens(task)))
+    query = index.read_query(tokens(task), hints(task))
+    expected = slow.score(query)
 
-    found = WordArrays(documents).score(tokens(task))
+    found = WordArrays(documents).score(tokens(task), hints(task))
 
     numbers = range(len(documents))
     assert found.words.tolist() == pytest.approx([expected.words.get(number, 0.0) for number in numbers])
