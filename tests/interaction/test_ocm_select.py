@@ -8,7 +8,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from compozy.cli.app import root_command
+from compozy.cli.commands import ocm_learning
 from compozy.cli.invocation import Invocation
+from compozy.cli.ocm.requests import read_targets
+from compozy.ocm.selection import evaluation
+from compozy.ocm.selection.evaluation import estimate
 
 CATALOGUE = """
 - ocm: "1"
@@ -65,6 +69,23 @@ def test_eval_shows_accuracy_and_can_fail_below_a_mark(catalogue: Path) -> None:
     assert found["examples"] == 4 and 0 <= found["accuracy"] <= 1
     assert call("ocm", "eval", catalogue).output.startswith("4 examples of 2 capabilities: ")
     assert call("ocm", "eval", catalogue, "--at-least", "1").return_value in (0, 1)
+
+
+def test_eval_says_what_would_take_too_long_and_judges_some_of_it(
+    catalogue: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    each = estimate(read_targets((str(catalogue),))).each
+    monkeypatch.setattr(evaluation, "PATIENCE", 2.5 * each)
+    monkeypatch.setattr(ocm_learning, "_LONG", 0.0)
+    some = call("ocm", "eval", catalogue)
+    assert "4 examples take an index each" in some.stderr
+    assert ": 2 of them, evenly chosen, are judged; --by-round is faster" in some.stderr
+    assert some.stderr.endswith("--all judges every one\n")
+    assert some.stdout.startswith("2 examples (2 left out) of 2 capabilities: ")
+    told = json.loads(call("ocm", "eval", catalogue, "-o", "json").stdout)
+    assert (told["examples"], told["left_out"]) == (2, 2)
+    whole = call("ocm", "eval", catalogue, "--all")
+    assert "judged" not in whole.stderr and whole.stdout.startswith("4 examples of 2 capabilities: ")
 
 
 def test_a_model_is_trained_and_used(catalogue: Path, tmp_path: Path) -> None:

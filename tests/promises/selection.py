@@ -140,6 +140,13 @@ PROMISES: tuple[Promise, ...] = (
         "tests/unit/ocm/selection/test_evaluation.py::test_only_the_example_in_question_is_missing",
     ),
     Promise(
+        "selection.eval-bounded",
+        "issue 8 item 4",
+        "A catalogue whose evaluation would take very long is judged in part, and how much is left out is told",
+        "tests/unit/ocm/selection/test_evaluation.py"
+        "::test_what_takes_too_long_is_judged_at_even_distances_and_the_rest_is_counted",
+    ),
+    Promise(
         "selection.semantic",
         "issue 8 item 7",
         "A small embedding model beside the words finds what shares no word with the task (extra `semantic`)",

@@ -17,12 +17,12 @@ from compozy.cli.wording import count
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
 
 if TYPE_CHECKING:
-    from compozy.ocm.selection.evaluation import Evaluation
+    from compozy.ocm.selection.evaluation import Effort, Evaluation
     from compozy.ocm.selection.outcomes import Result
 
 _SHOWN = 20
-# Building this many takes longer than a person likes to wait without a word.
-_MANY_INDEXES = 500
+# So many seconds are longer than a person likes to wait without a word.
+_LONG = 20.0
 
 
 @ocm_command(
@@ -31,36 +31,48 @@ _MANY_INDEXES = 500
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--at-least", type=click.FloatRange(0, 1), default=0.0, help="Fail below this accuracy.")
 @click.option("--by-round", is_flag=True, help="Faster: leave out one example of every capability at once.")
+@click.option("--all", "is_whole", is_flag=True, help="Judge every example, even when that takes hours.")
 @click.option("--watch", "is_watching", is_flag=True, help="Run again after each change, until Ctrl-C.")
 @pass_invocation
 def evaluate(
-    invocation: Invocation, paths: tuple[str, ...], at_least: float, by_round: bool, is_watching: bool
+    invocation: Invocation,
+    paths: tuple[str, ...],
+    at_least: float,
+    by_round: bool,
+    is_whole: bool,
+    is_watching: bool,
 ) -> int:
     """Leave out each example of a catalogue, ask for it, and show who is mistaken for whom.
 
+    A catalogue that would take longer than about five minutes is judged by some of its examples; --all judges each.
     Needs no daemon. Exit codes: 0, 1 accuracy below --at-least, 2 invalid manifests or usage.
     """
     if is_watching:
         from compozy.cli.ocm.watching import watch  # noqa: PLC0415 - start-up cost
 
-        return watch(paths, lambda: _evaluate(invocation, paths, at_least, by_round))
-    return _evaluate(invocation, paths, at_least, by_round)
+        return watch(paths, lambda: _evaluate(invocation, paths, at_least, by_round, is_whole))
+    return _evaluate(invocation, paths, at_least, by_round, is_whole)
 
 
-def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, by_round: bool) -> int:
+def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, by_round: bool, is_whole: bool) -> int:
+    from compozy.ocm.selection.evaluation import PATIENCE, estimate  # noqa: PLC0415 - start-up cost
     from compozy.ocm.selection.evaluation import evaluate as judge  # noqa: PLC0415 - start-up cost
 
     targets = read_targets(paths)
-    indexes = sum(len(target.examples) for target in targets if target.primary)
-    if indexes > _MANY_INDEXES and not by_round:
-        note(invocation, f"{indexes:,} examples take an index each; --by-round is faster and a little less exact")
-    found = judge(targets, by_round=by_round)
+    patience = float("inf") if is_whole else PATIENCE
+    effort = estimate(targets, by_round=by_round, patience=patience)
+    if effort.taken * effort.each > _LONG:
+        _tell_effort(invocation, effort, by_round)
+    found = judge(targets, by_round=by_round, patience=patience)
     if wants_findings(invocation):
         _report_evaluation(invocation, found, {target.id: target.source for target in targets}, at_least)
         return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
     if invocation.is_human:
+        judged = count(found.examples, "example")
+        if found.left_out:
+            judged += f" ({found.left_out:,} left out)"
         write(
-            f"{count(found.examples, 'example')} of {count(found.capabilities, 'capability', 'capabilities')}: "
+            f"{judged} of {count(found.capabilities, 'capability', 'capabilities')}: "
             f"{found.accuracy:.0%} find their own, {found.fitting:.0%} with enough confidence to be chosen\n"
         )
         if found.without_examples:
@@ -76,6 +88,28 @@ def _evaluate(invocation: Invocation, paths: tuple[str, ...], at_least: float, b
     else:
         answer(invocation, found)
     return EXIT_OK if found.accuracy >= at_least else EXIT_GENERIC
+
+
+def _tell_effort(invocation: Invocation, effort: "Effort", by_round: bool) -> None:
+    """Say how long it takes and what is left out because of that, before anybody waits."""
+    faster = "" if by_round else "--by-round is faster and a little less exact"
+    what = "rounds" if by_round else "examples"
+    if effort.taken == effort.steps:
+        text = f"{effort.steps:,} {what} take an index each, some {_duration(effort.seconds)}"
+        note(invocation, f"{text}; {faster}" if faster else text)
+        return
+    ways = ", ".join(way for way in (faster, "--all judges every one") if way)
+    note(
+        invocation,
+        f"{effort.steps:,} {what} take an index each, some {_duration(effort.seconds)}: {effort.taken:,} of them, "
+        f"evenly chosen, are judged; {ways}",
+    )
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} seconds"
+    return f"{seconds / 60:,.0f} minutes" if seconds < 5_400 else f"{seconds / 3_600:,.0f} hours"
 
 
 def _report_evaluation(invocation: Invocation, found: "Evaluation", places: dict[str, str], at_least: float) -> None:
@@ -99,6 +133,7 @@ def _report_evaluation(invocation: Invocation, found: "Evaluation", places: dict
         )
     if found.accuracy < at_least:
         message = f"{found.accuracy:.0%} of the examples find their own capability, fewer than {at_least:.0%}"
+        message += f" ({found.left_out:,} were not judged)" if found.left_out else ""
         problems.append(Problem(code="accuracy", field="", message=message))
     report_problems(invocation, problems, tool="ocm eval")
 

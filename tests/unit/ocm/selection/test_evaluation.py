@@ -1,8 +1,10 @@
 """Leave-one-out: only the example that is asked for is missing, and no copy of it gives the answer (`ocm eval`)."""
 
+import math
+
 from compozy.ocm.policy import Request
 from compozy.ocm.selection.engine import Selector
-from compozy.ocm.selection.evaluation import evaluate
+from compozy.ocm.selection.evaluation import estimate, evaluate
 from compozy.ocm.target import Target
 
 
@@ -54,3 +56,29 @@ def test_helpers_and_restrictions_do_not_count() -> None:
     helper = Target(id="p", kind="persona", name="p", description="d", examples=("sail to Malta",), primary=False)
     found = evaluate([hidden, helper])
     assert (found.examples, found.capabilities, found.accuracy) == (2, 1, 1.0)
+
+
+def test_what_takes_too_long_is_judged_at_even_distances_and_the_rest_is_counted() -> None:
+    catalogue = [target(name, *(f"{name} number {n}" for n in range(10))) for name in ("flags", "sails", "masts")]
+    strict, rounds = estimate(catalogue), estimate(catalogue, by_round=True)
+    assert (strict.steps, strict.taken, rounds.steps, rounds.taken) == (30, 30, 10, 10)
+    assert strict.seconds > rounds.seconds
+    some = evaluate(catalogue, patience=6.5 * strict.each)
+    assert (some.examples, some.left_out, some.accuracy) == (6, 24, 1.0)
+    assert some == evaluate(catalogue, patience=6.5 * strict.each)
+    some = evaluate(catalogue, patience=2.5 * rounds.each, by_round=True)
+    assert (some.examples, some.left_out) == (6, 24)
+    assert evaluate(catalogue, patience=0).examples == 1
+    assert evaluate(catalogue, patience=math.inf).left_out == 0
+
+
+def test_of_many_examples_those_judged_belong_to_all_capabilities() -> None:
+    # Nobody finds a thing: each example that is judged is told as a mistake.
+    catalogue = [target(name, *(f"{word} {n}" for n in range(10))) for name, word in (("a", "b"), ("b", "c"))]
+    found = evaluate(catalogue, minimum=1.0, patience=4.5 * estimate(catalogue).each)
+    assert {one.expected: one.count for one in found.confusion} == {"a": 2, "b": 2}
+
+
+def test_nothing_to_judge_takes_no_time() -> None:
+    assert estimate([]).taken == estimate([target("flags")], by_round=True).taken == 0
+    assert estimate([target("flags")]).seconds == 0
