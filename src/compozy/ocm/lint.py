@@ -99,7 +99,7 @@ def _examples(target: Target) -> Iterator[Problem]:
     if target.kind in _NEEDS_EXAMPLES and not target.examples:
         message = (
             "there are no examples: give five to ten requests in the words of the people who ask "
-            "(`compozy ocm examples` chooses them from real tasks)"
+            "(`compozy ocm examples TASKS PATH` chooses them from real tasks)"
         )
         yield _advice("lint-examples", "examples", message)
 

@@ -61,7 +61,7 @@ def test_what_is_valid_and_unwise_is_told(more: dict[str, object], want: tuple[s
 
 def test_advice_on_missing_examples_names_the_command_that_finds_some() -> None:
     (found,) = advise({**GOOD, "examples": []})
-    assert "`compozy ocm examples` chooses them from real tasks" in found.message
+    assert "`compozy ocm examples TASKS PATH` chooses them from real tasks" in found.message
 
 
 @pytest.mark.parametrize(
