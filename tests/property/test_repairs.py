@@ -131,6 +131,40 @@ def test_a_damaged_file_never_crashes_the_checker_and_repairing_twice_is_repairi
     assert repairable > 5
 
 
+# What `make fuzz` has found: a misspelled field that stands there twice, beside what else has to be mended.
+TWICE = {
+    "capabilities.toml": SEEDS["capabilities.toml"].replace(
+        'summary = "S."\noutcome = "O."\n', 'summary = "S."\noutco = "O."\n' * 2
+    ),
+    "SOUL.md": "---\nrol: e: clerk\nversion: 1\nrol: e: clerk\ntone: [calm]\n---\nBe kind.\n",
+    "mcp.json": '{"mcpServers": {' + '"a": {"commad": "b", "args": ["-y"]}, ' * 2 + '"c": {"command": "d"}}}',
+    "AGENT.md": "---\nname: a\nmodle: b: c\nmodle: b: c\n---\nDo it.\n",
+}
+
+
+@pytest.mark.parametrize("name", TWICE)
+def test_of_a_misspelled_field_that_stands_twice_one_is_left_with_its_name(name: str) -> None:
+    outcome = repair(TWICE[name], text_check(Path("/w") / name))
+    assert [one for one in outcome.diagnostics if one.severity is Severity.ERROR] == [], outcome.text
+    assert not any(wrong in outcome.text for wrong in ("outco ", "rol:", "commad", "modle"))
+
+
+@pytest.mark.parametrize(
+    ("header", "mended"),
+    [
+        ("role\t: clerk", "role : clerk"),
+        ("role \t: clerk", "role  : clerk"),
+        ("\trole: clerk", "  role: clerk"),
+        ("rol:e\t: clerk", "role : clerk"),
+        ("ro\tle: clerk", ""),
+    ],
+)
+def test_a_tab_around_a_key_becomes_a_space_and_one_inside_stays(header: str, mended: str) -> None:
+    text = f"---\n{header}\n---\nBe kind.\n"
+    outcome = repair(text, text_check(Path("/w/SOUL.md")))
+    assert outcome.text == (f"---\n{mended}\n---\nBe kind.\n" if mended else text)
+
+
 @pytest.mark.parametrize("name", SEEDS)
 def test_the_seeds_are_clean(name: str) -> None:
     assert text_check(Path("/w") / name)(SEEDS[name]) == ()

@@ -58,7 +58,7 @@ def body_of(text: str, found: Split) -> str:
 
 
 def tab_problems(found: Split) -> list[Problem]:
-    """Lines with a tab before their first colon (formats §3.1); a leading tab can be mended."""
+    """Lines with a tab before their first colon (formats §3.1); a tab around the key can be mended."""
     if "\t" not in found.header:
         return []
     problems = []
@@ -73,15 +73,24 @@ def tab_problems(found: Split) -> list[Problem]:
                 message="config: invalid YAML frontmatter key: a tab stands before the first `:` of the line",
                 span=(at, at + 1),
             )
-            indent = len(line) - len(line.lstrip(" \t"))
-            if "\t" in line[:indent] and "\t" not in key[indent:]:
-                edit = (offset, offset + indent, line[:indent].replace("\t", _TAB_INDENT))
-                problem.fix = Fix(title="indent with spaces", kind="edits", edits=(edit,))
+            problem.fix = _spaces_for_tabs(key, offset)
             problems.append(problem)
             if len(problems) > MAX_PROBLEMS:
                 break
         offset += len(line) + 1
     return problems
+
+
+def _spaces_for_tabs(key: str, offset: int) -> Fix | None:
+    """Mend tabs before a key and between it and its colon; one inside of it is nobody's to take out."""
+    begin = len(key) - len(key.lstrip(" \t"))
+    end = max(begin, len(key.rstrip(" \t")))
+    if "\t" in key[begin:end]:
+        return None
+    places = [(0, begin, key[:begin].replace("\t", _TAB_INDENT)), (end, len(key), key[end:].replace("\t", " "))]
+    edits = tuple((offset + at, offset + to, new) for at, to, new in places if new != key[at:to])
+    title = "indent with spaces" if "\t" in key[:begin] else "put a space in place of the tab"
+    return Fix(title=title, kind="edits", edits=edits)
 
 
 def _missing(text: str) -> Problem:

@@ -11,6 +11,8 @@ from compozy.model.record import Record
 Check = Callable[[str], tuple[Diagnostic, ...]]
 # Each round mends what the round before laid bare; more means that two repairs undo each other.
 _MAX_ROUNDS = 50
+# Repairs of one round that are tried one by one where all at once lead nowhere; each costs a check.
+_MAX_TRIALS = 50
 
 
 class RepairOutcome(Record, frozen=True, kw_only=True):
@@ -32,7 +34,7 @@ def repair(text: str, check: Check) -> RepairOutcome:
     seen = {text}
     diagnostics = check(text)
     for _ in range(_MAX_ROUNDS):
-        repaired, done = apply_repairs(text, _errors(diagnostics))
+        repaired, done = _repair_errors(text, _errors(diagnostics), check)
         if repaired == text:
             repaired, done = _repair_warnings(text, diagnostics, check)
         if repaired in seen:
@@ -46,6 +48,29 @@ def repair(text: str, check: Check) -> RepairOutcome:
 
 def _errors(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
     return [one for one in diagnostics if one.severity is Severity.ERROR]
+
+
+def _repair_errors(text: str, errors: list[Diagnostic], check: Check) -> tuple[str, list[str]]:
+    """Apply the repairs of one round.
+
+    Where all of them together leave an error without a repair, those that do so wait for the next round: of a
+    misspelled field that stands there twice the repetition goes first, and then what is left gets its name.
+    """
+    repaired, done = apply_repairs(text, errors)
+    known = _without_repair(errors)
+    if len(errors) > _MAX_TRIALS or not done or _without_repair(check(repaired)) <= known:
+        return repaired, done
+    chosen: list[Diagnostic] = []
+    for one in errors:
+        tried, _ = apply_repairs(text, [*chosen, one])
+        if tried != text and _without_repair(check(tried)) <= known:
+            chosen.append(one)
+    # What only lies bare now was there before: then nothing is gained by waiting.
+    return apply_repairs(text, chosen) if chosen else (repaired, done)
+
+
+def _without_repair(diagnostics: Iterable[Diagnostic]) -> int:
+    return sum(one.repair is None for one in _errors(diagnostics))
 
 
 def _repair_warnings(text: str, diagnostics: tuple[Diagnostic, ...], check: Check) -> tuple[str, list[str]]:
