@@ -1,7 +1,8 @@
 """How near each document is to a task in meaning: one number from several cosines of its texts (issue 8 item 7).
 
 A document speaks through its name, its description, the sentences of it, and its examples: through the nearest of
-them and through their middle. It knows nothing of words in common, nor of who may be chosen.
+them and through their middle. Where it has parameters, it speaks as a whole as well, with them: what a task hands
+over tells tools of one application apart. It knows nothing of words in common, nor of who may be chosen.
 """
 
 import re
@@ -14,9 +15,30 @@ from numpy.typing import NDArray
 from compozy.ocm.selection.documents import Document
 from compozy.ocm.selection.semantic.embedder import Vectors, cosines
 
-# Chosen on every fourth of ToolE's training rows by random search; docs/selection.md says how.
-_PLAIN = {"description": 2.2, "sentence": 1.6, "named": 0.9, "name": 0.9}
-_WITH_EXAMPLES = {"example": 2.6, "middle": 2.4, "description": 1.35, "sentence": 0.84, "named": 0.34, "name": 0.05}
+# Without parameters chosen on every fourth of ToolE's training rows by random search. With parameters they keep half
+# of their weight, and the other half is what small catalogues of our own choose, three quarters of it for the whole
+# (docs/selection.md). By whether there are examples and whether there are parameters.
+_WEIGHTS = {
+    (False, False): {"description": 2.2, "sentence": 1.6, "named": 0.9, "name": 0.9},
+    (False, True): {"whole": 2.1, "sentence": 1.5, "description": 1.1, "named": 0.45, "name": 0.45},
+    (True, False): {
+        "example": 2.6,
+        "middle": 2.4,
+        "description": 1.35,
+        "sentence": 0.84,
+        "named": 0.34,
+        "name": 0.05,
+    },
+    (True, True): {
+        "example": 2.6,
+        "middle": 2.4,
+        "whole": 0.95,
+        "sentence": 0.74,
+        "description": 0.68,
+        "named": 0.17,
+        "name": 0.03,
+    },
+}
 _SENTENCE = re.compile(r"(?<=[.!?])\s+")
 _SHORTEST_SENTENCE = 16
 # More of them would not say more, and each costs milliseconds once.
@@ -28,12 +50,13 @@ Cosines = NDArray[np.float32]
 
 
 class Texts(NamedTuple):
-    """What a document says, by part; a part may be absent."""
+    """What a document says, by part; a part may be absent, and `whole` is where there are no parameters."""
 
     name: str
     description: str
     sentences: tuple[str, ...]
     examples: tuple[str, ...]
+    whole: str = ""
 
 
 def read_texts(document: Document) -> Texts:
@@ -48,7 +71,13 @@ def read_texts(document: Document) -> Texts:
     ]
     description = prose[0] if prose else ""
     sentences = [one for text in prose for one in _SENTENCE.split(text) if len(one) >= _SHORTEST_SENTENCE]
-    return Texts(name, description, tuple(sentences[:_MOST_SENTENCES]) or tuple(prose[:1]), tuple(examples))
+    parameters = "; ".join(field.text for field in fields if field.place.endswith("parameters"))
+    whole = f"{_named(name, description)} {parameters}".strip()[:_LONGEST] if parameters else ""
+    return Texts(name, description, tuple(sentences[:_MOST_SENTENCES]) or tuple(prose[:1]), tuple(examples), whole)
+
+
+def _named(name: str, description: str) -> str:
+    return f"{name}: {description}" if name and description else ""
 
 
 class SemanticIndex:
@@ -66,17 +95,17 @@ class SemanticIndex:
         self.size = len(documents)
         texts: dict[str, int] = {}
         rows: dict[str, list[list[int]]] = {
-            part: [] for part in ("description", "sentence", "named", "name", "example")
+            part: [] for part in ("description", "sentence", "named", "name", "example", "whole")
         }
         for document in documents:
             said = read_texts(document)
-            named = f"{said.name}: {said.description}" if said.name and said.description else ""
             parts = {
                 "description": (said.description,),
                 "sentence": said.sentences,
-                "named": (named,),
+                "named": (_named(said.name, said.description),),
                 "name": (said.name,),
                 "example": said.examples,
+                "whole": (said.whole,),
             }
             for part, told in parts.items():
                 rows[part].append([texts.setdefault(text, len(texts)) for text in told if text])
@@ -128,10 +157,10 @@ def _weights(parts: dict[str, _Part]) -> dict[str, Cosines]:
     """Return each document's weight of each part; those of the parts it has sum to one."""
     present = {part: numbers.present for part, numbers in parts.items()}
     present["middle"] = present["example"]
-    has_examples = present["example"]
-    weights = {
-        part: np.where(has_examples, _WITH_EXAMPLES.get(part, 0.0), _PLAIN.get(part, 0.0)) * held
-        for part, held in present.items()
-    }
+    weights = {part: np.zeros(len(held)) for part, held in present.items()}
+    for (examples, whole), given in _WEIGHTS.items():
+        alike = (present["example"] == examples) & (present["whole"] == whole)
+        for part, weight in given.items():
+            weights[part] += weight * (alike & present[part])
     sums = np.maximum(sum(weights.values()), 1e-6)
     return {part: np.asarray(values / sums, dtype=np.float32) for part, values in weights.items()}

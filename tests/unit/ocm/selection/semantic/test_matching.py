@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from compozy.ocm.policy import Request
-from compozy.ocm.selection.documents import Document, Field
+from compozy.ocm.selection.documents import Document, Field, read_target
 from compozy.ocm.selection.engine import Selector
 from compozy.ocm.selection.extras import by_meaning
 from compozy.ocm.selection.semantic.embedder import Vectors
-from compozy.ocm.selection.semantic.index import SemanticIndex
+from compozy.ocm.selection.semantic.index import SemanticIndex, read_texts
 from compozy.ocm.selection.semantic.vectors import VectorCache
 from compozy.ocm.target import Target
 
@@ -56,6 +56,29 @@ def test_a_task_that_shares_no_word_finds_the_capability_that_is_meant(task: str
 
     assert outcome.ranked[0].id == expected
     assert any(reason.startswith("near in meaning") for reason in outcome.ranked[0].reasons)
+
+
+def test_parameters_tell_tools_apart_whose_descriptions_do_not(cache: Path) -> None:
+    def tool(name: str, **parameters: str) -> Target:
+        told = {"parameters": parameters}
+        return Target(id=name, kind="tool", name=name, description="Makes a booking.", metadata=told)
+
+    selector = Selector(
+        (
+            tool("book_1", seat="Window or aisle.", airport="Where the plane leaves from."),
+            tool("book_2", table="Inside or on the terrace.", cuisine="What the kitchen serves."),
+        ),
+        matching=by_meaning(cache),
+    )
+    assert selector.select("we are hungry and want to sit outdoors").ranked[0].id == "book_2"
+    assert selector.select("I have to fly home on Sunday").ranked[0].id == "book_1"
+
+
+def test_a_document_speaks_as_a_whole_where_it_has_parameters() -> None:
+    told = {"parameters": {"seat": "Window or aisle.", "bags": ""}}
+    one = Target(id="a", kind="tool", name="bookFlight", description="Books.", examples=("to Rome",), metadata=told)
+    assert read_texts(read_target(one)).whole == "book Flight: Books. seat Window or aisle.; bags"
+    assert read_texts(read_target(CATALOGUE[0])).whole == ""
 
 
 def test_something_quite_different_fits_nobody(cache: Path) -> None:
