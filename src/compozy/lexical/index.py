@@ -33,7 +33,7 @@ HINT = 0.2
 SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_200
 
 # Words whose related ones are kept ready: what people ask for in a row has much in common.
-_KEPT = 1_000
+_KEPT = 2_000
 
 
 class Query(NamedTuple):
@@ -56,16 +56,19 @@ class _Postings(NamedTuple):
     """A stem's number, its documents and what it adds to the score of each."""
 
     number: int
-    places: tuple[int, ...]
+    places: "array[int]"
     values: "array[float]"
 
 
 class _Root(NamedTuple):
-    """What is known of a stem of a query: its rarity, its postings, and related ones, the nearest first."""
+    """What is known of a stem of a query: its rarity, its postings, and related ones, the nearest first.
+
+    A related one has its number in front, then how much it counts: that is all that most looks need.
+    """
 
     rarity: float
     own: _Postings | None
-    near: list[tuple[str, _Postings, float]]
+    near: list[tuple[int, float, _Postings]]
 
 
 def read_query(found: Sequence[str], hints: Sequence[str] = ()) -> Query:
@@ -111,30 +114,36 @@ class LexicalIndex:
         for word, places in occurrences.items():
             joined.setdefault(stem(word), []).extend(places)
         self._stems: dict[str, _Postings] = {}
-        self._held = [array("I") for _ in lengths]
+        self._held = [_pack((), len(joined)) for _ in lengths]
         for number, (root, places) in enumerate(joined.items()):
             counts = sorted(Counter(places).items())
             rarity = self._rarity(root, len(counts)) * (K1 + 1)
             values = array("d", [rarity * n / (n + saturation[place]) for place, n in counts])
-            self._stems[root] = _Postings(number, tuple(place for place, _ in counts), values)
+            self._stems[root] = _Postings(number, _pack([place for place, _ in counts], self.size), values)
             for place, _ in counts:
                 self._held[place].append(number)
+        self._numbered = list(self._stems.values())
+        # Of English stems, by their place in the table.
+        self._of_place = {
+            known: number
+            for number, root in enumerate(self._stems)
+            if (known := self._english.place(root)) is not None
+        }
 
     def _weigh_groups(self, occurrences: dict[str, list[int]]) -> None:
         holders: dict[str, list[int]] = {}
-        # Tuples that share their numbers: arrays would make a new one at each look, which costs a sixth of a query.
-        self._words: list[tuple[int, ...]] = []
+        self._words: list[array[int]] = []
         for number, (word, places) in enumerate(occurrences.items()):
-            self._words.append(tuple(places))
+            self._words.append(_pack(places, self.size))
             for group in set(grams(word)):
                 holders.setdefault(group, []).append(number)
         spread = [len(set(places)) for places in occurrences.values()]
-        self._groups: dict[str, tuple[float, tuple[int, ...]]] = {}
+        self._groups: dict[str, tuple[float, array[int]]] = {}
         for group, held in holders.items():
             # Words are taken to fall independently: near enough, and no document has to be looked at.
             absent = math.prod(1 - spread[number] / self.size for number in held)
             rarity = self._group_rarity(1 - absent)
-            self._groups[group] = (rarity, tuple(held))
+            self._groups[group] = (rarity, _pack(held, len(occurrences)))
         squares = [0.0] * self.size
         for word, places in occurrences.items():
             own = sum((count * self._groups[group][0]) ** 2 for group, count in Counter(grams(word)).items())
@@ -168,7 +177,7 @@ class LexicalIndex:
             total += rarity
             found: dict[int, float] = {}
             # The nearest last, so that it stays where several are found.
-            for _, postings, strength in reversed(near):
+            for _, strength, postings in reversed(near):
                 found.update(dict.fromkeys(postings.places, strength))
             if own is not None:
                 found.update(dict.fromkeys(own.places, 1.0))
@@ -185,11 +194,14 @@ class LexicalIndex:
         held = frozenset(self._held[document])
         shares = []
         for _, own, near in map(self._look_up, roots):
-            if own is not None and own.number in held:
-                shares.append(1.0)
-            else:
+            share = 1.0 if own is not None and own.number in held else 0.0
+            if not share:
                 # The nearest stand first.
-                shares.append(next((strength for _, other, strength in near if other.number in held), 0.0))
+                for number, strength, _ in near:
+                    if number in held:
+                        share = strength
+                        break
+            shares.append(share)
         return shares
 
     def _look_up(self, root: str) -> _Root:
@@ -203,9 +215,11 @@ class LexicalIndex:
     def _find(self, root: str) -> _Root:
         own = self._stems.get(root)
         near = [
-            (other, self._stems[other], value) for other, value in self._english.near(root) if other in self._stems
+            (known, value, self._numbered[known])
+            for place, value in self._english.near_places(root)
+            if (known := self._of_place.get(place)) is not None
         ]
-        near.sort(key=itemgetter(2), reverse=True)
+        near.sort(key=itemgetter(1), reverse=True)
         return _Root(self._rarity(root, len(own.places) if own else 0), own, near)
 
     def score(self, query: Query) -> Scores:
@@ -231,15 +245,16 @@ class LexicalIndex:
         """Yield postings of the query's stems, the rarest first; then of related ones and hints, nearest first."""
         own = [(self._stems[root], 1.0) for root in query.stems if root in self._stems]
         yield from sorted(own, key=_spread)
-        near: dict[str, float] = {}
+        near: dict[int, float] = {}
         for root in query.stems:
-            for other, _, strength in self._look_up(root).near:
-                near[other] = near.get(other, 0.0) + strength
+            for number, strength, _ in self._look_up(root).near:
+                near[number] = near.get(number, 0.0) + strength
         for hint in query.hints:
             if hint in self._stems:
-                near[hint] = near.get(hint, 0.0) + HINT
-        for other, strength in sorted(near.items(), key=itemgetter(1), reverse=True):
-            yield self._stems[other], strength
+                number = self._stems[hint].number
+                near[number] = near.get(number, 0.0) + HINT
+        for number, strength in sorted(near.items(), key=itemgetter(1), reverse=True):
+            yield self._numbered[number], strength
 
     def _score_groups(self, query: Query) -> tuple[dict[int, float], float]:
         resembling, length = self._resembling(query)
@@ -273,6 +288,11 @@ class LexicalIndex:
                 else:
                     found[word] = value
         return found, math.sqrt(square)
+
+
+def _pack(numbers: Sequence[int], count: int) -> "array[int]":
+    """Return numbers below `count` in as few bytes as do: what a query waits for is memory."""
+    return array("H" if count <= 1 << 16 else "I", numbers)
 
 
 def _spread(found: tuple[_Postings, float]) -> int:

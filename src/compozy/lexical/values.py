@@ -6,7 +6,7 @@ more than that. A kind is recognised by its form alone; what it hints at counts 
 """
 
 import re
-from collections.abc import Iterator
+from functools import lru_cache
 from typing import NamedTuple
 
 from compozy.lexical.words import stem
@@ -129,10 +129,15 @@ KINDS = (
 )
 
 
-def kinds_in(text: str) -> Iterator[Kind]:
-    """Yield the kinds of values that the beginning of a text contains, each once."""
-    looked_at = text[:_MOST_CHARACTERS]
-    return (kind for kind in KINDS if kind.form.search(looked_at))
+def kinds_in(text: str) -> tuple[Kind, ...]:
+    """Return the kinds of values that the beginning of a text contains, each once."""
+    return _kinds(text[:_MOST_CHARACTERS])
+
+
+# One choice asks several times about its task.
+@lru_cache(maxsize=16)
+def _kinds(text: str) -> tuple[Kind, ...]:
+    return tuple(kind for kind in KINDS if kind.form.search(text))
 
 
 def hints(text: str) -> tuple[str, ...]:

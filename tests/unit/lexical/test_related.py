@@ -40,6 +40,8 @@ def test_the_layout_is_read_as_it_is_described() -> None:
     assert words.near("one") == [("two", 0.75)]
     assert dict(words.near("two")) == pytest.approx({"one": 0.75, "three": 0.15})
     assert words.near("three") == [("two", pytest.approx(0.15))]
+    assert [words.place(root) for root in ("one", "three", "four")] == [0, 2, None]
+    assert words.near_places("one") == [(1, 0.75)] and words.near_places("four") == []
 
 
 def test_a_related_word_finds_a_document_that_shares_no_word() -> None:

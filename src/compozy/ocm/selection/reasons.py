@@ -38,8 +38,11 @@ def explain(document: Document, task: str) -> tuple[str, ...]:
 
 def _explain_values(document: Document, task: str) -> Iterator[str]:
     """Yield a line for each kind of value that the document has a word for."""
+    kinds = kinds_in(task)
+    if not kinds:
+        return
     words = [(stem(word), word, field.place) for field in document.fields for word in tokens(field.text)]
-    for kind in kinds_in(task):
+    for kind in kinds:
         found = next(((word, place) for root, word, place in words if root in kind.stems), None)
         if found is not None:
             yield f"{_mentions(found[1])} {found[0]}, and the task has {kind.name}"
