@@ -40,7 +40,7 @@ fuzz: $(STAMP)   ## search for bugs with other made-up input, FACTOR=20 times as
 	@seed="$(SEED)"; seed=$${seed:-$$(date +%s)}; \
 	echo "==> SEED=$$seed FACTOR=$(FACTOR)"; \
 	COMPOZY_FUZZ_SEED=$$seed COMPOZY_FUZZ_FACTOR=$(FACTOR) PYTHONHASHSEED=$$((seed % 4294967296)) \
-	$(PY) -m pytest -m "fuzz and not e2e" --hypothesis-seed=$$seed -n $(WORKERS) --dist worksteal -k "$(k)"
+	$(PY) -m pytest -m "fuzz and not e2e" -o faulthandler_timeout=0 --hypothesis-seed=$$seed -n $(WORKERS) --dist worksteal -k "$(k)"
 
 AGENTS ?=
 RECORD ?=

@@ -14,7 +14,7 @@ import pytest
 
 # Far above what an honest run needs, far below what a bomb would take.
 MEMORY = 700 << 20
-PATIENCE = 60
+PATIENCE = 180
 DEEP = 5_000
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{chr(98 + n)}: &{chr(98 + n)} [{', '.join([f'*{chr(97 + n)}'] * 9)}]\n" for n in range(12)

@@ -14,7 +14,7 @@ from tests.kit.terminal import Terminal
 
 COMPOZY = (sys.executable, "-m", "compozy")
 # Far more than a call needs on a busy machine.
-PATIENCE = 60
+PATIENCE = 120
 
 
 @dataclass

@@ -19,8 +19,8 @@ from compozy.config.home import Home
 from compozy.config.process_identity import is_same_process
 from compozy.daemon import control
 
-# Generous: the machine may be busy; a start takes well under a second.
-PATIENCE = 30.0
+# Generous: the machine may be very busy; a start takes well under a second.
+PATIENCE = 60.0
 
 
 # Below those that the system gives to connections and to whoever asks for any port.

@@ -19,7 +19,7 @@ def living_with(marker: str) -> list[str]:
     return found
 
 
-def left_after(marker: str, seconds: float = 20.0) -> list[str]:
+def left_after(marker: str, seconds: float = 60.0) -> list[str]:
     """Wait until none is left, at most `seconds`, and return what still lives."""
     end = time.monotonic() + seconds
     while (left := living_with(marker)) and time.monotonic() < end:

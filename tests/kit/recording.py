@@ -24,7 +24,7 @@ from compozy.acp.contract import (
 from tests.kit.agents import fake_agent
 
 # Generous, because the machine may be busy; nothing normal takes longer than milliseconds.
-BOUND = 30.0
+BOUND = 60.0
 QUICK_STOP = StopBounds(cancel=0.5, eof=2.0, term=1.0)
 
 

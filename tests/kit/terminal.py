@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 # Generous: a busy machine may be slow; normally things take milliseconds.
-PATIENCE = 30.0
+PATIENCE = 60.0
 _ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 

@@ -14,7 +14,7 @@ GOOD = (
     'ocm: "1"\nid: acme/x\nkind: tool\ndescription: Pays back broken orders\nexamples: [refund order 1, pay back]\n'
 )
 BAD = GOOD.replace("kind: tool", "kind: agnt")
-PATIENCE = 30.0
+PATIENCE = 60.0
 
 
 class Watching:
