@@ -13,6 +13,8 @@ from compozy.lexical.words import stem
 
 # What follows is not looked at; every repetition below is bounded as well, so that no text takes long.
 _MOST_CHARACTERS = 4_000
+# Most kinds have one of these in them.
+_SIGN = re.compile(r"[^\w\s]|\d")
 _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)"
@@ -26,15 +28,19 @@ _FEW = r"(?:\d{1,4}|an?|half an|two|three|four|five|six|seven|eight|nine|ten|few
 
 
 class Kind(NamedTuple):
-    """One kind of value: how a reason calls it, its form, and stems of the words by which it is asked for."""
+    """One kind of value: how a reason calls it, its form, and stems of the words by which it is asked for.
+
+    A kind that is not `plain` is never found in a text of letters and spaces alone.
+    """
 
     name: str
     form: re.Pattern[str]
     stems: tuple[str, ...]
+    plain: bool
 
 
-def _kind(name: str, words: str, form: str, *, exact_case: bool = False) -> Kind:
-    return Kind(name, re.compile(form, 0 if exact_case else re.IGNORECASE), tuple(map(stem, words.split())))
+def _kind(name: str, words: str, form: str, *, exact_case: bool = False, plain: bool = False) -> Kind:
+    return Kind(name, re.compile(form, 0 if exact_case else re.IGNORECASE), tuple(map(stem, words.split())), plain)
 
 
 KINDS = (
@@ -52,12 +58,19 @@ KINDS = (
         r"|\b(?:january|february|april|june|july|august|september|october|november|december)\b"
         r"|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day\b|\b(?:today|tomorrow|tonight|yesterday|weekend)\b"
         r"|\b(?:next|last|this) (?:week|month|year)\b",
+        plain=True,
     ),
-    _kind("a time of day", "time hour", r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|\b(?:noon|midnight)\b"),
+    _kind(
+        "a time of day",
+        "time hour",
+        r"\b\d{1,2}:\d\d\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|\b(?:noon|midnight)\b",
+        plain=True,
+    ),
     _kind(
         "a span of time",
         "duration time minutes",
         rf"\b{_FEW}[ -]?(?:mins?|minutes?|hours?|hrs?|secs?|seconds?|days?|weeks?|months?|years?)\b",
+        plain=True,
     ),
     _kind(
         "an amount of money",
@@ -69,6 +82,7 @@ KINDS = (
         "currency",
         r"\b(?:USD|EUR|GBP|CHF|JPY|INR|CNY|AUD|CAD|SEK|NOK|DKK|PLN|MXN|BRL|ZAR|BTC|ETH)\b|\b(?:[Ee]uros?|[Dd]ollars|[Yy]en|[Rr]upees|[Pp]esos)\b",
         exact_case=True,
+        plain=True,
     ),
     _kind("a share", "percent percentage rate", r"\d\s?%|\d\spercent\b"),
     _kind(
@@ -79,7 +93,7 @@ KINDS = (
     ),
     _kind("an image", "image photo picture", r"\w\.(?:png|jpe?g|gif|svg|webp|heic)\b"),
     _kind("a recording", "audio sound", r"\w\.(?:mp3|wav|flac|m4a|ogg)\b"),
-    _kind("a film", "video", r"\w\.(?:mp4|mov|mkv|webm)\b|\byoutu\.?be\b"),
+    _kind("a film", "video", r"\w\.(?:mp4|mov|mkv|webm)\b|\byoutu\.?be\b", plain=True),
     _kind("a table", "table data spreadsheet", r"\w\.(?:csv|tsv|xlsx?|ods|parquet)\b"),
     _kind("a network address", "ip address host", r"\b(?:\d{1,3}\.){3}\d{1,3}\b"),
     _kind(
@@ -94,6 +108,7 @@ KINDS = (
         "temperature degree unit",
         r"\d\s?(?:°|degrees?\b|deg\b|celsius\b|fahrenheit\b)|\d\s?[CF]\b|\b(?:[Cc]elsius|[Ff]ahrenheit)\b",
         exact_case=True,
+        plain=True,
     ),
     _kind(
         "a distance",
@@ -105,6 +120,7 @@ KINDS = (
         "a size",
         "size",
         r"\b\d{1,6}\s?(?:px|[kmgt]i?b)\b|\b\d{1,5}\s?x\s?\d{1,5}\b|\b(?:small|medium|large|xl|xxl)\b",
+        plain=True,
     ),
     _kind("a phone number", "phone number contact", r"\+\d[\d ()-]{6,20}|\b\d{3}-\d{3,4}(?:-\d{3,4})?\b"),
     _kind("coordinates", "latitude longitude coordinates location", r"-?\d{1,3}\.\d{2,10}\s?,\s?-?\d{1,3}\.\d{2,10}"),
@@ -114,7 +130,7 @@ KINDS = (
         "address street location",
         r"\b\d{1,5}\s(?:\w{2,20}\s){1,3}(?:st|street|ave|avenue|rd|road|lane|ln|blvd|court|drive|square)\b",
     ),
-    _kind("a language", "language target", rf"\b(?:in|into|to|from)\s{_LANGUAGE}\b"),
+    _kind("a language", "language target", rf"\b(?:in|into|to|from)\s{_LANGUAGE}\b", plain=True),
     _kind("a stock symbol", "symbol code ticker", r"(?<!\w)\$[A-Z]{1,5}\b", exact_case=True),
     _kind("a colour", "color colour", r"#(?=[0-9]{0,5}[a-f])[0-9a-f]{6}\b"),
     _kind("a calculation", "calculate expression number", r"\d\s?[+*/×^]\s?\d"),
@@ -125,6 +141,7 @@ KINDS = (
         "a number of people",
         "number people guests",
         rf"\b{_FEW}\s(?:people|persons?|of us|guests?|adults?|kids|children|seats?|tickets?)\b",
+        plain=True,
     ),
 )
 
@@ -137,7 +154,8 @@ def kinds_in(text: str) -> tuple[Kind, ...]:
 # One choice asks several times about its task.
 @lru_cache(maxsize=16)
 def _kinds(text: str) -> tuple[Kind, ...]:
-    return tuple(kind for kind in KINDS if kind.form.search(text))
+    signs = _SIGN.search(text) is not None
+    return tuple(kind for kind in KINDS if (signs or kind.plain) and kind.form.search(text))
 
 
 def hints(text: str) -> tuple[str, ...]:
