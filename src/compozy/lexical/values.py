@@ -6,6 +6,7 @@ more than that. A kind is recognised by its form alone; what it hints at counts 
 """
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -146,6 +147,11 @@ KINDS = (
 )
 
 
+# Scripts without blanks: a value that stands in such a text ends where its own script does.
+_UNSPACED = "[\u0e00-\u0eff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]"
+_SWITCH = re.compile(rf"(?<={_UNSPACED})(?=[!-~])|(?<=[!-~])(?={_UNSPACED})")
+
+
 def kinds_in(text: str) -> tuple[Kind, ...]:
     """Return the kinds of values that the beginning of a text contains, each once."""
     return _kinds(text[:_MOST_CHARACTERS])
@@ -154,6 +160,10 @@ def kinds_in(text: str) -> tuple[Kind, ...]:
 # One choice asks several times about its task.
 @lru_cache(maxsize=16)
 def _kinds(text: str) -> tuple[Kind, ...]:
+    if not text.isascii():
+        # A character may stand for up to eighteen.
+        text = unicodedata.normalize("NFKC", text)[:_MOST_CHARACTERS]
+        text = _SWITCH.sub(" ", text)
     signs = _SIGN.search(text) is not None
     return tuple(kind for kind in KINDS if (signs or kind.plain) and kind.form.search(text))
 

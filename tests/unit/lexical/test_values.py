@@ -102,3 +102,23 @@ def test_a_hint_that_nobody_asks_for_takes_nothing_away() -> None:
     index = LexicalIndex([tokens("watch servers"), tokens("sell shoes")])
     plain = index.coverage(read_query(tokens("watch servers")))
     assert index.coverage(read_query(tokens("watch servers"), [stem("recipient")])) == plain
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("ada＠example.org", "an e-mail address"),
+        ("走１０ｋｍ", "a distance"),
+        ("2026-11-30に会う", "a date"),
+        ("明日18:30に", "a time of day"),
+        ("지금5kg사", "a weight"),
+        ("ส่ง20usdให้", "an amount of money"),
+        ("set it to 21℃", "a temperature"),
+    ],
+)
+def test_values_are_known_in_other_widths_and_inside_of_scripts_without_blanks(text: str, name: str) -> None:
+    assert name in [kind.name for kind in kinds_in(text)]
+
+
+def test_a_character_that_stands_for_many_makes_no_longer_text() -> None:
+    assert hints("\ufdfa" * 4_000 + " ada@mail.example") == ()

@@ -60,13 +60,30 @@ def document_words(document: Document) -> list[str]:
 
 
 def _parameters(metadata: Mapping[str, object]) -> Iterator[str]:
-    """Yield names and meanings of the parameters, from `parameters` or the `inputSchema` of an MCP tool."""
-    schema = metadata.get("inputSchema")
-    given = metadata.get("parameters") or (schema.get("properties") if isinstance(schema, Mapping) else None)
+    """Yield names and meanings of the parameters, from `parameters` or the `inputSchema` of an MCP tool.
+
+    `parameters` is a mapping of names, a list of names or of `{name, description}`, or a JSON Schema of an object.
+    """
+    given = metadata.get("parameters") or _input_schema(metadata)
     if isinstance(given, Mapping):
-        yield from _properties(given, _DEEPEST)
+        inner = given.get("properties") if given.get("type") == "object" else None
+        yield from _properties(inner if isinstance(inner, Mapping) else given, _DEEPEST)
     elif isinstance(given, list):
-        yield " ".join(split_name(str(name)) for name in given)
+        if names := [split_name(str(one)) for one in given if not isinstance(one, Mapping)]:
+            yield " ".join(names)
+        for one in given:
+            if isinstance(one, Mapping):
+                yield from _properties({str(one.get("name", "")): one}, _DEEPEST)
+
+
+def _input_schema(metadata: Mapping[str, object]) -> object:
+    """Return the properties of an MCP tool's schema, also where `compozy ocm import` puts it."""
+    imported = metadata.get("mcp")
+    for holder in (metadata, imported if isinstance(imported, Mapping) else {}):
+        schema = holder.get("inputSchema")
+        if isinstance(schema, Mapping):
+            return schema.get("properties")
+    return None
 
 
 def _properties(given: Mapping[object, object], levels: int) -> Iterator[str]:

@@ -7,6 +7,7 @@ import pytest
 from compozy.lexical.words import MOST_CHARACTERS
 from compozy.model.errors import InvalidRequest
 from compozy.ocm.policy import Request, decide
+from compozy.ocm.selection.documents import read_target
 from compozy.ocm.selection.engine import Selector
 from compozy.ocm.target import Target
 
@@ -167,3 +168,39 @@ def test_allowed_values_and_inner_fields_of_parameters_count() -> None:
     selector = Selector((coffee, other))
     for task in ("cortado", "roastery", "milk"):
         assert selector.select(task).ranked[0].id == "a", task
+
+
+BREW = {"drinkName": {"type": "string", "description": "Who drinks.", "enum": ["espresso"]}}
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"parameters": {"type": "object", "properties": BREW, "required": ["drinkName"]}},
+        {"parameters": [{"name": "drinkName", **BREW["drinkName"]}, "milk", 3, None]},
+        {"mcp": {"name": "brew", "inputSchema": {"type": "object", "properties": BREW}}},
+        {"mcp": "none", "inputSchema": {"properties": BREW}},
+    ],
+)
+def test_parameters_are_found_in_the_forms_that_people_write_and_import_makes(metadata: dict[str, object]) -> None:
+    tool = Target(id="a", kind="tool", name="a", description="Makes it.", metadata=metadata)
+    texts = [field.text for field in read_target(tool).fields if field.place == "its parameters"]
+    assert "drink Name Who drinks. espresso" in texts and all(texts)
+    assert not any("required" in text or "type" in text for text in texts)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        "text",
+        7,
+        {"properties": ["x"]},
+        {"type": "object", "properties": ["x"]},
+        {"type": ["object"], "x": None},
+        [{"a": 1}, [["b"]], {"name": {"c": 1}}],
+        {1: {"enum": {"a": 1}, "description": {"d": 1}, "items": [{"properties": {}}], "properties": 5}, None: True},
+    ],
+)
+def test_parameters_that_are_none_do_no_harm(parameters: object) -> None:
+    tool = Target(id="a", kind="tool", name="a", description="Grinds beans.", metadata={"parameters": parameters})
+    assert Selector((tool, *CATALOGUE)).select("grind beans").ranked[0].id == "a"
