@@ -150,3 +150,23 @@ def test_every_demand_is_an_option_and_names_its_rule(tmp_path: Path, words: tup
     found = call("ocm", "select", "translate letters", path, *words, "-o", "json")
     assert found.return_value == 1
     assert list(json.loads(found.output)["refused_by_rule"]) == [rule]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("select", "translate", "--max-cost-usd"),
+        ("select", "translate", "--max-cost-per-1k"),
+        ("select", "translate", "--max-latency-ms"),
+        ("select", "translate", "--complexity"),
+        ("select", "translate", "--minimum"),
+        ("call", "translate", "--timeout"),
+        ("eval", "--at-least"),
+    ],
+)
+@pytest.mark.parametrize("value", ["nan", "-1"])
+def test_a_bound_that_is_no_number_is_refused_and_lifts_nothing(
+    catalogue: Path, words: tuple[str, ...], value: str
+) -> None:
+    found = call("ocm", *words, value, catalogue)
+    assert isinstance(found.exception, click.UsageError) and value in found.exception.message

@@ -134,9 +134,10 @@ def _tenant(target: Target, request: Request) -> str | None:
 
 def _cost(target: Target, request: Request) -> str | None:
     per_1k = target.cost.get("usd_per_1k_tokens", 0.0)
-    if request.max_cost_per_1k is not None and per_1k > request.max_cost_per_1k:
+    # A limit that is no number (NaN) is met by nothing.
+    if request.max_cost_per_1k is not None and not per_1k <= request.max_cost_per_1k:
         return f"{per_1k:g} USD per 1,000 tokens is over {request.max_cost_per_1k:g}"
-    if request.max_cost_usd is not None and price_usd(target, request.tokens) > request.max_cost_usd:
+    if request.max_cost_usd is not None and not price_usd(target, request.tokens) <= request.max_cost_usd:
         return f"{price_usd(target, request.tokens):g} USD for this request is over {request.max_cost_usd:g}"
     return None
 

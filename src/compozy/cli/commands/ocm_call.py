@@ -17,7 +17,7 @@ from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import InvalidManifests, ocm_command, wants_findings
-from compozy.cli.ocm.requests import read_request, request_options
+from compozy.cli.ocm.requests import Number, read_request, request_options
 from compozy.cli.operators import refuse_agents
 from compozy.cli.output import clean, note, write
 from compozy.cli.sessions import read_text
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True)
 @click.option("--id", "identity", default="", metavar="ID", help="This one, if the constraints admit it.")
 @request_options
-@click.option("--minimum", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="Below this none fits.")
+@click.option("--minimum", type=Number(0, 1), default=0.2, show_default=True, help="Below this none fits.")
 @click.option(
     "--protocol", default="", type=click.Choice(("", "http", "a2a", "mcp", "openai")), help="Only such an endpoint."
 )
@@ -53,9 +53,7 @@ if TYPE_CHECKING:
     "--credential", default="", metavar="REFERENCE", help="env:NAME or vault:NAME; only what you name is sent."
 )
 @click.option("--allow-http", is_flag=True, help="Also without encryption to another machine.")
-@click.option(
-    "--timeout", type=click.FloatRange(0.1, 3600), default=60.0, show_default=True, help="Seconds for all of it."
-)
+@click.option("--timeout", type=Number(0.1, 3600), default=60.0, show_default=True, help="Seconds for all of it.")
 @click.option(
     "--max-bytes", type=click.IntRange(1, 1 << 30), default=4 << 20, show_default=True, help="Longest answer."
 )

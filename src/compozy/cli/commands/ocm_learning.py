@@ -11,7 +11,7 @@ from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
-from compozy.cli.ocm.requests import read_targets
+from compozy.cli.ocm.requests import Number, read_targets
 from compozy.cli.output import clean, note, write, write_table
 from compozy.cli.wording import count
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK, LocalError
@@ -29,7 +29,7 @@ _LONG = 20.0
     "eval", examples=("compozy ocm eval capabilities/", "compozy ocm eval targets.yaml --at-least 0.8 -o json")
 )
 @click.argument("paths", nargs=-1, required=True)
-@click.option("--at-least", type=click.FloatRange(0, 1), default=0.0, help="Fail below this accuracy.")
+@click.option("--at-least", type=Number(0, 1), default=0.0, help="Fail below this accuracy.")
 @click.option("--by-round", is_flag=True, help="Faster: leave out one example of every capability at once.")
 @click.option("--all", "is_whole", is_flag=True, help="Judge every example, even when that takes hours.")
 @click.option("--watch", "is_watching", is_flag=True, help="Run again after each change, until Ctrl-C.")

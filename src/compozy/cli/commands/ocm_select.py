@@ -12,7 +12,7 @@ from compozy.cli.groups import pass_invocation
 from compozy.cli.invocation import Invocation
 from compozy.cli.ocm.answering import answer
 from compozy.cli.ocm.command import ocm_command, wants_findings
-from compozy.cli.ocm.requests import read_request, read_targets, request_options
+from compozy.cli.ocm.requests import Number, read_request, read_targets, request_options
 from compozy.cli.output import clean, note, write
 from compozy.cli.wording import none_fits
 from compozy.model.errors import EXIT_GENERIC, EXIT_OK
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 @click.argument("task")
 @click.argument("paths", nargs=-1, required=True)
 @request_options
-@click.option("--minimum", type=click.FloatRange(0, 1), default=0.2, show_default=True, help="Below this none fits.")
+@click.option("--minimum", type=Number(0, 1), default=0.2, show_default=True, help="Below this none fits.")
 @click.option("--limit", type=click.IntRange(1, 100), default=5, show_default=True, help="How many to rank.")
 @click.option("--plan", "is_plan", is_flag=True, help="Also find helpers that fit: persona, skill, model, tools.")
 @click.option("--explain", is_flag=True, help="Also show the others, and who was refused by which rule.")

@@ -3,6 +3,7 @@
 It knows nothing of how a choice is made.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
@@ -17,6 +18,18 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., object])
 _KINDS = ("llm", "agent", "skill", "persona", "tool", "workflow", "human", "destination")
 
+
+class Number(click.FloatRange):
+    """A number within bounds; `nan` is none, though it lies below and above nothing."""
+
+    def convert(self, value: float, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Refuse what is no number, and what is out of bounds."""
+        found = super().convert(value, param, ctx)
+        if math.isnan(found):
+            self.fail(f"{value!r} is no number", param, ctx)
+        return found
+
+
 _OPTIONS = (
     click.option("--kind", "kinds", multiple=True, type=click.Choice(_KINDS), help="Only these kinds."),
     click.option("--exclude", "deny", multiple=True, metavar="ID", help="Not this one."),
@@ -25,16 +38,14 @@ _OPTIONS = (
     click.option("--tenant", default="", help="On whose behalf."),
     click.option("--language", default="en", show_default=True, help="The language of the task."),
     click.option("--tokens", type=click.IntRange(min=0), default=0, help="Input tokens of the request."),
-    click.option("--max-cost-usd", type=float, help="For the whole request: the call and its tokens."),
-    click.option("--max-cost-per-1k", type=float, help="For 1,000 tokens."),
-    click.option("--max-latency-ms", type=float, help="Highest usual latency."),
+    click.option("--max-cost-usd", type=Number(min=0), help="For the whole request: the call and its tokens."),
+    click.option("--max-cost-per-1k", type=Number(min=0), help="For 1,000 tokens."),
+    click.option("--max-latency-ms", type=Number(min=0), help="Highest usual latency."),
     click.option("--pii", "contains_pii", is_flag=True, help="The task holds personal data."),
     click.option(
         "--modality", "modalities", multiple=True, help="Needed; text where none is named. Several are fine."
     ),
-    click.option(
-        "--complexity", type=click.FloatRange(0, 1), help="Of the task: only those whose band holds it may take it."
-    ),
+    click.option("--complexity", type=Number(0, 1), help="Of the task: only those whose band holds it may take it."),
     click.option("--tools", "require_tools", is_flag=True, help="A model must be able to call tools."),
 )
 

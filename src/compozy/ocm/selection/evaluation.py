@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from compozy.lexical.words import MOST_CHARACTERS
 from compozy.model.record import Record
 from compozy.ocm.policy import Request
 from compozy.ocm.selection.documents import read_target
@@ -67,7 +68,7 @@ def estimate(targets: Sequence[Target], *, by_round: bool = False, patience: flo
     primary = [target for target in targets if target.primary]
     counts = [len(target.examples) for target in primary]
     steps = max(counts, default=0) if by_round else sum(counts)
-    size = sum(len(field.text) for target in primary for field in read_target(target).fields)
+    size = sum(min(len(field.text), MOST_CHARACTERS) for target in primary for field in read_target(target).fields)
     each = size / _INDEXED + _ASKED * sum(counts) / max(steps, 1)
     is_whole = steps * each <= patience
     return Effort(steps, each, steps if is_whole else max(int(patience / each), 1))

@@ -1,5 +1,6 @@
 """Selection over a catalogue: constraints before words, reasons, margins, and the right to say that none fits."""
 
+import math
 import tracemalloc
 
 import pytest
@@ -204,3 +205,9 @@ def test_parameters_are_found_in_the_forms_that_people_write_and_import_makes(me
 def test_parameters_that_are_none_do_no_harm(parameters: object) -> None:
     tool = Target(id="a", kind="tool", name="a", description="Grinds beans.", metadata={"parameters": parameters})
     assert Selector((tool, *CATALOGUE)).select("grind beans").ranked[0].id == "a"
+
+
+@pytest.mark.parametrize("limit", ["max_cost_usd", "max_cost_per_1k", "max_latency_ms"])
+def test_a_limit_that_is_no_number_is_met_by_nothing(limit: str) -> None:
+    priced = Target(id="a", kind="tool", name="a", description="Grinds.", cost={"usd_per_call": 5.0})
+    assert decide(priced, Request(**{limit: math.nan})) is not None  # type: ignore[arg-type]

@@ -2,6 +2,7 @@
 
 import math
 
+from compozy.lexical.words import MOST_CHARACTERS
 from compozy.ocm.policy import Request
 from compozy.ocm.selection.engine import Selector
 from compozy.ocm.selection.evaluation import estimate, evaluate
@@ -82,3 +83,8 @@ def test_of_many_examples_those_judged_belong_to_all_capabilities() -> None:
 def test_nothing_to_judge_takes_no_time() -> None:
     assert estimate([]).taken == estimate([target("flags")], by_round=True).taken == 0
     assert estimate([target("flags")]).seconds == 0
+
+
+def test_what_is_not_read_of_a_long_example_takes_no_time() -> None:
+    read = estimate([target("a", "x " * (MOST_CHARACTERS // 2))])
+    assert estimate([target("a", "x " * MOST_CHARACTERS * 20)]) == read
