@@ -15,7 +15,7 @@ from compozy.model.capability import Capability
 from compozy.model.errors import InvalidRequest
 from compozy.model.selection import Candidate, Rejected, Selection
 from compozy.ocm.selection.documents import Document, Field, name_field
-from compozy.ocm.selection.fit import DEFAULT_MINIMUM
+from compozy.ocm.selection.fit import DEFAULT_MINIMUM, tell_shortfall
 from compozy.ocm.selection.matching import LexicalMatcher, Matched, Matcher
 from compozy.ocm.selection.reasons import explain
 
@@ -189,7 +189,7 @@ def _read(agent: Agent, capability: Capability | None) -> Document:
 def _unlike(match: _Match | None) -> str:
     if match is None:
         return "shares no word with the task"
-    return f"hardly resembles the task: right with {match.confidence:.0%}, below {DEFAULT_MINIMUM:.0%}"
+    return f"hardly resembles the task: {tell_shortfall(match.confidence, DEFAULT_MINIMUM)}"
 
 
 def _told_preferred(candidate: Candidate) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from compozy.ocm.endpoints.choice import choose_endpoint
 from compozy.ocm.policy import Decision, Request
 from compozy.ocm.selection.admission import Admission
 from compozy.ocm.selection.documents import Document, read_target
-from compozy.ocm.selection.fit import DEFAULT_MINIMUM
+from compozy.ocm.selection.fit import DEFAULT_MINIMUM, tell_shortfall
 from compozy.ocm.selection.matching import LexicalMatcher, Matched, Matcher
 from compozy.ocm.selection.outcome import Outcome, Ranked, Refused
 from compozy.ocm.selection.reasons import explain
@@ -134,7 +134,7 @@ class Selector:
         elif chosen:
             reason = "; ".join(best.reasons) or "the best match"
         else:
-            reason = f"none fits: the nearest, {best.id}, is right with {best.confidence:.0%}, below {minimum:.0%}"
+            reason = f"none fits: the nearest, {best.id}, is {tell_shortfall(best.confidence, minimum)}"
         if not admitted:
             reason = f"none of {len(self.targets)} capabilities may take the request"
         second = ranked[1].score if len(ranked) > 1 else 0.0

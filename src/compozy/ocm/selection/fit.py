@@ -51,3 +51,9 @@ def cover(index: LexicalIndex, query: Query, document: int) -> float:
     hinted = zip(map(index.rarity, query.hints), index.covers(document, query.hints), strict=True)
     covered = sum(rarity * share for rarity, share in shares) + sum(rarity for rarity, share in hinted if share == 1)
     return min(covered / total, 1.0) if total else float(covered > 0)
+
+
+def tell_shortfall(confidence: float, minimum: float) -> str:
+    """Return `right with 12%, below 20%`, with as many digits as it takes to see the difference."""
+    digits = next((n for n in range(6) if f"{confidence:.{n}%}" != f"{minimum:.{n}%}"), 6)
+    return f"right with {confidence:.{digits}%}, below {minimum:.{digits}%}"

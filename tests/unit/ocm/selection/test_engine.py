@@ -10,6 +10,7 @@ from compozy.model.errors import InvalidRequest
 from compozy.ocm.policy import Request, decide
 from compozy.ocm.selection.documents import read_target
 from compozy.ocm.selection.engine import Selector
+from compozy.ocm.selection.fit import tell_shortfall
 from compozy.ocm.target import Target
 
 
@@ -211,3 +212,9 @@ def test_parameters_that_are_none_do_no_harm(parameters: object) -> None:
 def test_a_limit_that_is_no_number_is_met_by_nothing(limit: str) -> None:
     priced = Target(id="a", kind="tool", name="a", description="Grinds.", cost={"usd_per_call": 5.0})
     assert decide(priced, Request(**{limit: math.nan})) is not None  # type: ignore[arg-type]
+
+
+def test_a_confidence_just_below_the_bound_is_told_with_the_digits_that_show_it() -> None:
+    assert tell_shortfall(0.12, 0.2) == "right with 12%, below 20%"
+    assert tell_shortfall(0.1961, 0.2) == "right with 19.6%, below 20.0%"
+    assert tell_shortfall(0.19996, 0.2) == "right with 19.996%, below 20.000%"
