@@ -1,4 +1,4 @@
-"""Quality of selection beside its targets, on rows that nothing was tuned on, and what one choice takes (issue 8)."""
+"""Quality of selection beside its targets, and what a choice takes; docs/selection.md says how it was tuned."""
 
 import contextlib
 import math
@@ -356,7 +356,7 @@ def semantic_bfcl(bed: Bed) -> Quality:
     unit="%",
     target=92,
     better="more",
-    how="name, description and parameters of each row's own candidates; nothing was tuned on BFCL",
+    how="name, description and parameters of each row's own candidates; it chose between two weightings and no more",
 )
 def semantic_bfcl_multiple(bed: Bed) -> Figure:
     quality = semantic_bfcl(bed)

@@ -31,9 +31,11 @@ HINT = 0.2
 # Postings one query may read in each of the two parts. Up to this size all that matter fit; in a larger catalogue the
 # most telling words alone name the candidates, and a quarter of the work keeps a query within its two milliseconds.
 SMALL, WORK_SMALL, WORK_LARGE = 2_000, 6_000, 1_200
+# Words of the vocabulary that a query may look at for each of those postings, to find which resemble its own.
+WORDS_A_POSTING = 2.5
 
 # Words whose related ones are kept ready: what people ask for in a row has much in common.
-_KEPT = 2_000
+_KEPT = 6_000
 
 
 class Query(NamedTuple):
@@ -163,7 +165,8 @@ class LexicalIndex:
 
     def rarity(self, root: str) -> float:
         """Return how telling a stem is; one that no document has is the most telling of all."""
-        return self._look_up(root).rarity
+        own = self._stems.get(root)
+        return self._rarity(root, len(own.places) if own is not None else 0)
 
     def coverage(self, query: Query) -> dict[int, float]:
         """Return the share of the query's telling stems that each document has; related ones count in part.
@@ -193,15 +196,14 @@ class LexicalIndex:
         """How far a document has each of the stems: 1, or what the nearest related one that it has counts, or 0."""
         held = frozenset(self._held[document])
         shares = []
-        for _, own, near in map(self._look_up, roots):
-            share = 1.0 if own is not None and own.number in held else 0.0
-            if not share:
+        for root in roots:
+            own = self._stems.get(root)
+            if own is not None and own.number in held:
+                shares.append(1.0)
+            else:
                 # The nearest stand first.
-                for number, strength, _ in near:
-                    if number in held:
-                        share = strength
-                        break
-            shares.append(share)
+                near = self._look_up(root).near
+                shares.append(next((strength for number, strength, _ in near if number in held), 0.0))
         return shares
 
     def _look_up(self, root: str) -> _Root:
@@ -276,11 +278,21 @@ class LexicalIndex:
     def _resembling(self, query: Query) -> tuple[dict[int, float], float]:
         """Return the words of the vocabulary that share a character group, each with what its occurrence adds."""
         rarest = self._group_rarity(0.0)
-        found: dict[int, float] = {}
+        known: list[tuple[float, int, array[int]]] = []
         square = 0.0
         for group, count in query.groups:
-            rarity, held = self._groups.get(group, (rarest, ()))
+            rarity, words = self._groups.get(group, (rarest, None))
             square += (count * rarity) ** 2
+            if words is not None:
+                known.append((rarity, count, words))
+        # The rarest first: what thousands of words share says least of each.
+        known.sort(key=itemgetter(0), reverse=True)
+        found: dict[int, float] = {}
+        work = 0
+        for rarity, count, held in known:
+            work += len(held)
+            if work > self._work * WORDS_A_POSTING and found:
+                break
             value = count * rarity * rarity
             for word in held:
                 if word in found:
