@@ -1,5 +1,7 @@
 """Small ready-made records for tests of the store: only what a test says differs from the default."""
 
+from pathlib import Path
+
 from compozy.model.event import EventDraft
 from compozy.model.session import Lineage, PermissionPolicy, Runtime, RuntimeSelection, Session, SpawnBudget
 from compozy.model.workspace import Workspace
@@ -76,6 +78,18 @@ def make_workspace(number: int = 1) -> Workspace:
         add_dirs=("/shared",),
         created_at=moment(number),
         updated_at=moment(number),
+    )
+
+
+def workspace_in(root: Path) -> Workspace:
+    """Return the workspace of a folder, named after it."""
+    return Workspace(
+        id=f"ws_{root.name}",
+        name=root.name,
+        root_dir=str(root),
+        add_dirs=(),
+        created_at=moment(0),
+        updated_at=moment(0),
     )
 
 

@@ -6,7 +6,6 @@ backup is not known here (issue 6).
 """
 
 import contextlib
-import fcntl
 import os
 import re
 import shlex
@@ -19,6 +18,7 @@ from compozy.config.findings import Finding, finding
 from compozy.config.home import Home
 from compozy.documents.atomic import write_atomically
 from compozy.documents.files import read_regular
+from compozy.documents.locks import wait_for_lock
 
 # Names that nobody else gives, because a sweep removes what has them.
 _DRAFT_END, _COPY_END = "compozy-part", "compozy-db"
@@ -83,10 +83,9 @@ def killed_drafts(folder: Path) -> Iterator[Path]:
 def lock_draft(handle: int) -> bool:
     """Take the kernel's lock on a draft, if nobody has it; it ends with the process that took it."""
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return wait_for_lock(handle, 0.0)
     except OSError:
         return False
-    return True
 
 
 def backup_findings(home: Home) -> Iterator[Finding]:

@@ -62,17 +62,6 @@ class _Postings(NamedTuple):
     values: "array[float]"
 
 
-class _Root(NamedTuple):
-    """What is known of a stem of a query: its rarity, its postings, and related ones, the nearest first.
-
-    A related one has its number in front, then how much it counts: that is all that most looks need.
-    """
-
-    rarity: float
-    own: _Postings | None
-    near: list[tuple[int, float, _Postings]]
-
-
 def read_query(found: Sequence[str], hints: Sequence[str] = ()) -> Query:
     """Turn the words of a task into a query; a word said twice counts once among the stems."""
     groups = Counter(group for word in found for group in grams(word))
@@ -104,7 +93,7 @@ class LexicalIndex:
         self.size = len(lengths)
         self._judged = max(self.size, FLOOR)
         self._english = related_words()
-        self._kept: dict[str, _Root] = {}
+        self._kept: dict[str, list[tuple[int, float]]] = {}
         self._work = WORK_SMALL if self.size <= SMALL else WORK_LARGE
         self._weigh_stems(occurrences, lengths)
         self._weigh_groups(occurrences)
@@ -176,19 +165,19 @@ class LexicalIndex:
         shares: dict[int, float] = {}
         total = 0.0
         for root in query.stems:
-            rarity, own, near = self._look_up(root)
+            rarity = self.rarity(root)
             total += rarity
             found: dict[int, float] = {}
             # The nearest last, so that it stays where several are found.
-            for _, strength, postings in reversed(near):
-                found.update(dict.fromkeys(postings.places, strength))
-            if own is not None:
-                found.update(dict.fromkeys(own.places, 1.0))
+            for number, strength in reversed(self._near(root)):
+                found.update(dict.fromkeys(self._numbered[number].places, strength))
+            if root in self._stems:
+                found.update(dict.fromkeys(self._stems[root].places, 1.0))
             for place, strength in found.items():
                 shares[place] = shares.get(place, 0.0) + rarity * strength
         for hint in query.hints:
-            rarity, own, _ = self._look_up(hint)
-            for place in own.places if own is not None else ():
+            rarity = self.rarity(hint)
+            for place in self._stems[hint].places if hint in self._stems else ():
                 shares[place] = shares.get(place, 0.0) + rarity
         return {place: min(share / total, 1.0) if total else 1.0 for place, share in shares.items()}
 
@@ -202,27 +191,23 @@ class LexicalIndex:
                 shares.append(1.0)
             else:
                 # The nearest stand first.
-                near = self._look_up(root).near
-                shares.append(next((strength for number, strength, _ in near if number in held), 0.0))
+                shares.append(next((strength for number, strength in self._near(root) if number in held), 0.0))
         return shares
 
-    def _look_up(self, root: str) -> _Root:
+    def _near(self, root: str) -> list[tuple[int, float]]:
+        """Return the related stems that any document has, by number, with how much each counts; the nearest first."""
         found = self._kept.get(root)
         if found is None:
+            found = [
+                (number, value)
+                for place, value in self._english.near_places(root)
+                if (number := self._of_place.get(place)) is not None
+            ]
+            found.sort(key=itemgetter(1), reverse=True)
             if len(self._kept) >= _KEPT:
                 self._kept.clear()
-            found = self._kept[root] = self._find(root)
+            self._kept[root] = found
         return found
-
-    def _find(self, root: str) -> _Root:
-        own = self._stems.get(root)
-        near = [
-            (known, value, self._numbered[known])
-            for place, value in self._english.near_places(root)
-            if (known := self._of_place.get(place)) is not None
-        ]
-        near.sort(key=itemgetter(1), reverse=True)
-        return _Root(self._rarity(root, len(own.places) if own else 0), own, near)
 
     def score(self, query: Query) -> Scores:
         """Score the documents that share anything with the query."""
@@ -249,7 +234,7 @@ class LexicalIndex:
         yield from sorted(own, key=_spread)
         near: dict[int, float] = {}
         for root in query.stems:
-            for number, strength, _ in self._look_up(root).near:
+            for number, strength in self._near(root):
                 near[number] = near.get(number, 0.0) + strength
         for hint in query.hints:
             if hint in self._stems:

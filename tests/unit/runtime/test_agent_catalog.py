@@ -11,7 +11,6 @@ from compozy.config.config import Config
 from compozy.config.home import Home
 from compozy.model.errors import InvalidRequest
 from compozy.model.fleet import CatalogPage
-from compozy.model.workspace import Workspace
 from compozy.runtime import agent_catalog
 from compozy.runtime.agent_catalog import AgentCatalog, CatalogQuery
 from compozy.runtime.fleet import Fleet
@@ -19,7 +18,7 @@ from compozy.store.interface import StoreUnavailable
 from compozy.store.memory import MemoryStore
 from tests.kit import fuzzing
 from tests.kit.agent_files import write_agent
-from tests.kit.store_records import make_session, moment
+from tests.kit.store_records import make_session, moment, workspace_in
 
 pytestmark = pytest.mark.anyio
 
@@ -35,14 +34,7 @@ class Place:
         self.store = MemoryStore()
         self.fleet = Fleet(self.home, Config())
         self.catalog = AgentCatalog(self.fleet, self.store)
-        self.workspace = Workspace(
-            id="ws_shop",
-            name="shop",
-            root_dir=str(folder / "shop"),
-            add_dirs=(),
-            created_at=moment(0),
-            updated_at=moment(0),
-        )
+        self.workspace = workspace_in(folder / "shop")
 
     def write(self, name: str, *, category: str = "", prompt: str = "You help.\n") -> None:
         write_agent(self.agents, name, prompt=prompt, extra=f"category_path: [{category}]\n" if category else "")

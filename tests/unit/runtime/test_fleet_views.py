@@ -9,21 +9,14 @@ from compozy.model.workspace import Workspace
 from compozy.runtime import fleet_views
 from compozy.runtime.fleet_views import FleetViews
 from tests.kit.agent_files import write_agent
-from tests.kit.store_records import moment
+from tests.kit.store_records import workspace_in
 
 pytestmark = pytest.mark.anyio
 
 
 def workspace(root: Path) -> Workspace:
     root.mkdir(exist_ok=True)
-    return Workspace(
-        id=f"ws_{root.name}",
-        name=root.name,
-        root_dir=str(root),
-        add_dirs=(),
-        created_at=moment(0),
-        updated_at=moment(0),
-    )
+    return workspace_in(root)
 
 
 @pytest.fixture

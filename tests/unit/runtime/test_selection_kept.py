@@ -15,7 +15,7 @@ from compozy.runtime.fleet import Fleet
 from compozy.runtime.selection import AgentSelector, Wishes
 from compozy.runtime.selection_kept import KeptSelectors
 from tests.kit.agent_files import write_agent
-from tests.kit.store_records import moment
+from tests.kit.store_records import workspace_in
 
 pytestmark = pytest.mark.anyio
 CAPABILITY = '[[capabilities]]\nid = "{0}"\nsummary = "{1}"\noutcome = "It is done"\n'
@@ -24,14 +24,7 @@ CAPABILITY = '[[capabilities]]\nid = "{0}"\nsummary = "{1}"\noutcome = "It is do
 def workspace(root: Path, summary: str) -> Workspace:
     path = write_agent(root / ".compozy" / "agents", f"of-{root.name}", extra="provider: offline\n")
     path.with_name("capabilities.toml").write_text(CAPABILITY.format("work", summary))
-    return Workspace(
-        id=f"ws_{root.name}",
-        name=root.name,
-        root_dir=str(root),
-        add_dirs=(),
-        created_at=moment(0),
-        updated_at=moment(0),
-    )
+    return workspace_in(root)
 
 
 @pytest.fixture

@@ -50,7 +50,7 @@ Cosines = NDArray[np.float32]
 
 
 class Texts(NamedTuple):
-    """What a document says, by part; a part may be absent, and `whole` is where there are no parameters."""
+    """What a document says, by part; a part may be absent, as `whole` is without parameters."""
 
     name: str
     description: str
